@@ -13,10 +13,10 @@
 
 mod answers;
 mod credentials;
-mod dummy;
 mod needles;
 mod parts;
 mod percent;
+mod placeholder;
 mod readings;
 mod requests;
 mod scrub;
@@ -92,7 +92,7 @@ impl Secrets {
                 continue;
             }
             let value = source::read(binding)?;
-            let dummy = dummy::of(&value).ok_or_else(|| {
+            let dummy = placeholder::of(&value).ok_or_else(|| {
                 SecretError::new(
                     &binding.name,
                     "gets no dummy, since there are no random numbers",

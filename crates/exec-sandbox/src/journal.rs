@@ -8,8 +8,8 @@
 #![expect(clippy::disallowed_methods, reason = "keeps a file for as long as a command runs")]
 
 mod ended;
-mod kept;
 mod record;
+mod snapshot;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -22,8 +22,8 @@ use rustix::fs::{FlockOperation, flock};
 use crate::moment::moment;
 use crate::quarantined::{LeftBy, Quarantined};
 use crate::sweep::{Before, Company, Maker, sweep, whole};
-pub(crate) use kept::Kept;
 use record::{read, record};
+pub(crate) use snapshot::Kept;
 
 /// Maximum size of a file, and maximum number of files.
 const MAX_LENGTH: u64 = 32 << 20;

@@ -25,18 +25,18 @@ mod judge;
 mod layer;
 mod manifest;
 mod merge;
+mod overlay_run;
 mod record;
 mod select;
 mod store;
 #[cfg(test)]
 mod tests;
-mod view;
 
 pub use about::ReviewView;
 pub use change::{ChangeKind, ChangeState, FileChange};
 pub use error::ReviewError;
 pub use layer::{Content, LayerState, ReviewLayer};
 pub use merge::{Merged, ResumedLayer};
+pub(crate) use overlay_run::{ViewedRun, is_in_view};
 pub use select::{ChangeSelection, Conflict};
 pub use store::{DroppedLayer, MAX_LAYER_AGE, MAX_LAYER_BYTES, MAX_LAYERS, ReviewStore};
-pub(crate) use view::{ViewedRun, is_in_view};

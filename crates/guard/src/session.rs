@@ -1,17 +1,19 @@
 //! One run of an agent under its guard: what changes while the agent works.
 
 #[cfg(all(feature = "exec", target_os = "linux"))]
-mod asked;
-mod at_once;
-#[cfg(all(feature = "exec", target_os = "linux"))]
 mod bounds;
 mod calls;
+#[cfg(all(feature = "exec", target_os = "linux"))]
+mod command_answers;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod graph;
 mod hosts;
 mod narrow;
 mod own_tools;
+#[cfg(all(feature = "exec", target_os = "linux"))]
+mod path_visibility;
 mod paths;
+mod record_batch;
 #[cfg(feature = "extract")]
 mod result;
 #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -22,8 +24,6 @@ mod run;
 mod search_path;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod start;
-#[cfg(all(feature = "exec", target_os = "linux"))]
-mod view;
 mod why;
 
 #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -93,7 +93,7 @@ pub struct Session {
     paths: Arc<Mutex<Option<PathGuard>>>,
     limits: Arc<SharedLimits<calls::Store>>,
     trail: AuditTrail,
-    held: at_once::HeldRecords,
+    held: record_batch::HeldRecords,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     answers: Arc<stockade_admission::answers::CommandAnswers>,
     #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -119,7 +119,7 @@ impl Session {
             paths: Arc::default(),
             limits: Arc::new(SharedLimits::new(guard.config().limits, calls::Store(limits.into()))),
             trail,
-            held: at_once::HeldRecords::default(),
+            held: record_batch::HeldRecords::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]
             answers: Arc::new(stockade_admission::answers::CommandAnswers::new(
                 stockade_admission::answers::AnswerTerms::default(),

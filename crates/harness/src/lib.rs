@@ -12,15 +12,14 @@
 
 mod addresses;
 pub mod answer;
-pub mod beat;
 pub mod call;
-mod fit;
 mod harness;
+pub mod heartbeat;
 mod json_edit;
 pub mod judge;
 mod line;
 pub mod mcp_servers;
-mod ours;
+mod own_entries;
 #[cfg(test)]
 mod page;
 mod patch;
@@ -34,6 +33,7 @@ mod shape;
 pub mod state;
 mod table;
 pub mod tools;
+mod truncate;
 mod wildcards;
 
 pub use harness::{

@@ -15,8 +15,8 @@ use stockade_text::escape_path;
 use super::json_edit::{self, Edited, Insertion, MAX_SETTINGS};
 use super::line::line;
 use super::mcp_servers::{ServersFile, servers_file};
-use super::ours::{self, Entry, element, entries, hook_of, is_own_file, names_stockade, own_text};
-use super::{Harness, HookRegistration, Moment, OwnFile, OwnForm, SettingsFile, beat};
+use super::own_entries::{self, Entry, element, entries, hook_of, is_own_file, names_stockade, own_text};
+use super::{Harness, HookRegistration, Moment, OwnFile, OwnForm, SettingsFile, heartbeat};
 
 /// Scope of settings: a user in all projects, or all users of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -337,7 +337,7 @@ fn replace(
     path: &Path,
     change: impl FnOnce(Option<&str>) -> Result<Option<String>, String>,
 ) -> Result<(), String> {
-    let state = beat::folder().ok_or("HOME is not set, so the change cannot be stored")?;
+    let state = heartbeat::folder().ok_or("HOME is not set, so the change cannot be stored")?;
     private(&state).map_err(|error| format!("{}: {error}", escape_path(&state)))?;
     let file = kept(path).locked_by(state.join("lock"));
     let changed = file.change(|text| change(text).map(|after| (after, ())));
@@ -370,7 +370,7 @@ fn set_mode(harness: &Harness, path: &Path) -> io::Result<()> {
 /// Returns the file that stores what was inserted into a settings file.
 fn kept_file(path: &Path) -> Option<PathBuf> {
     let name: String = path.to_str()?.chars().map(|c| if c == '/' { '%' } else { c }).collect();
-    Some(beat::folder()?.join(format!("{}.json", name.get(name.len().saturating_sub(200)..)?)))
+    Some(heartbeat::folder()?.join(format!("{}.json", name.get(name.len().saturating_sub(200)..)?)))
 }
 
 /// Deletes the stored data about a removed file, and empty directories that were created for it.
@@ -450,12 +450,12 @@ fn with_hooks(
         match known.as_slice() {
             [] => edited.push(&["hooks", event.name], &element).map_err(wrong)?,
             [known] if *known == element => {}
-            [known] if ours::entry(harness, settings, event.moment, known) == Entry::Older => {
+            [known] if own_entries::entry(harness, settings, event.moment, known) == Entry::Older => {
                 let left = without_hooks(harness, path, text)?.unwrap_or_default();
                 return with_hooks(harness, settings, path, Some(&left), program);
             }
             _ => {
-                let fix = match known.iter().all(|entry| ours::is_ours(harness, hook_of(entry))) {
+                let fix = match known.iter().all(|entry| own_entries::is_ours(harness, hook_of(entry))) {
                     true => format!("stockade uninstall {}", harness.name),
                     false => {
                         "remove that hook from it by hand: stockade did not write it, so it is not changed"
@@ -505,7 +505,7 @@ fn without_hooks(harness: &Harness, path: &Path, text: &str) -> Result<Option<St
     }
     // Hooks without stored data, or changed since.
     for event in harness.events {
-        let is_out = |hook: &Value| ours::is_ours(harness, hook);
+        let is_out = |hook: &Value| own_entries::is_ours(harness, hook);
         left = json_edit::without(&left, &["hooks", event.name], "hooks", &is_out).map_err(wrong)?;
     }
     Ok(Some(left))

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::beat::REPLAY;
+use super::heartbeat::REPLAY;
 use super::line::BROKEN;
 use super::tools::ToolKind;
 use super::{Answers, Harness, Payload, Probe};

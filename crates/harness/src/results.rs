@@ -10,7 +10,7 @@ use super::call::ToolCall;
 use super::judge::Agent;
 use super::shape::{blank, blank_texts, cleaned, names, texts};
 use super::tools::{ToolKind, known};
-use super::{Answers, Harness, Results, fit};
+use super::{Answers, Harness, Results, truncate};
 
 /// Findings in a structured result.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +48,7 @@ pub fn look(
         let ToolResult { .. } = look(names.as_bytes())?;
         return Ok(Looked::Withheld(why));
     }
-    let cut = fit::cut(result, limits)?;
+    let cut = truncate::cut(result, limits)?;
     let shown = cut.as_ref().unwrap_or(result);
     let texts = texts(shown)?;
     if texts.is_empty() {

@@ -12,10 +12,10 @@ use serde_json::Value;
 use stockade_text::{Format, parse};
 
 use super::json_edit::{self, MAX_SETTINGS};
-use super::ours::{self, Entry, names_stockade};
+use super::own_entries::{self, Entry, names_stockade};
 use super::registration::{SettingsFolders, SettingsScope, read};
 use super::replay::{Hook, Replayed, replay};
-use super::{Harness, HookRegistration, Moment, OwnFile, OwnForm, Probe, SettingsFile, beat, rewrite};
+use super::{Harness, HookRegistration, Moment, OwnFile, OwnForm, Probe, SettingsFile, heartbeat, rewrite};
 
 /// State of a harness's hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +142,7 @@ fn replayed(harness: &Harness, settings: &SettingsFile, places: &SettingsFolders
             );
         }
         if let Err(why) = as_written(harness, settings, one) {
-            let fix = match ours::is_ours(harness, ours::hook_of(&one.entry)) {
+            let fix = match own_entries::is_ours(harness, own_entries::hook_of(&one.entry)) {
                 true => again,
                 false => {
                     format!("remove that hook from {}; stockade install {}", one.file.display(), harness.name)
@@ -157,7 +157,7 @@ fn replayed(harness: &Harness, settings: &SettingsFile, places: &SettingsFolders
     if let Some(untrusted) = found.iter().find_map(|one| untrusted(harness, places, one)) {
         return untrusted;
     }
-    let seen = beat::last(harness).map(|(at, _)| at);
+    let seen = heartbeat::last(harness).map(|(at, _)| at);
     match settings.trust {
         Some(trust) if !is_newer(seen, &file) => broken(
             format!("{} has the hook, but has not called it since it was installed", harness.title),
@@ -170,7 +170,7 @@ fn replayed(harness: &Harness, settings: &SettingsFile, places: &SettingsFolders
 /// Refuses to test a hook that this program did not write. Other members may prevent a harness from calling it or waiting for
 /// it, and hooks of a project are not run.
 fn as_written(harness: &Harness, settings: &SettingsFile, one: &Found) -> Result<(), String> {
-    match ours::entry(harness, settings, Moment::Before, &one.entry) {
+    match own_entries::entry(harness, settings, Moment::Before, &one.entry) {
         Entry::Ours(program) if one.scope == SettingsScope::User || is_this(&program) => Ok(()),
         Entry::Older => {
             Err("a hook of an earlier version, which lets pass what it does not understand".to_owned())
@@ -283,7 +283,7 @@ fn hooks_of(settings: &Value, file: &Path, scope: SettingsScope) -> Vec<Found> {
             for (index, whole) in hooks.into_iter().enumerate() {
                 let Some(hook) = hook_of(whole) else { continue };
                 let (file, event, matcher) = (file.to_owned(), event.clone(), matcher.clone());
-                let entry = ours::alone(one, whole);
+                let entry = own_entries::alone(one, whole);
                 found.push(Found { file, scope, event, matcher, hook, entry, at: (group, index) });
             }
         }
@@ -333,11 +333,11 @@ fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State
                 return broken(why, format!("remove `{path}` from {}", settings.display()));
             }
         }
-        let fix = match ours::is_own_file(harness, own, &text) {
+        let fix = match own_entries::is_own_file(harness, own, &text) {
             true => again,
             false => format!("move {} away; {again}", file.display()),
         };
-        return match ours::own_file(harness, own, &text) {
+        return match own_entries::own_file(harness, own, &text) {
             // A module is not run here, so it has to contain the path of this program.
             Some(Entry::Ours(program)) if own.form == OwnForm::Plugin && is_this(&program) => {
                 plugin_state(harness, file)
@@ -383,12 +383,12 @@ fn called(harness: &Harness, own: OwnFile, file: PathBuf, text: &str, places: &S
             return state;
         }
     }
-    State::Refuses { file, seen: beat::last(harness).map(|(at, _)| at) }
+    State::Refuses { file, seen: heartbeat::last(harness).map(|(at, _)| at) }
 }
 
 /// A module is not run here: its content is compared, and test calls go to the program that it names.
 fn plugin_state(harness: &Harness, file: PathBuf) -> State {
-    let seen = beat::last(harness).map(|(at, _)| at);
+    let seen = heartbeat::last(harness).map(|(at, _)| at);
     match is_newer(seen, &file) {
         true => State::Refuses { file, seen },
         false => broken(

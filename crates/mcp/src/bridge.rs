@@ -25,10 +25,10 @@ use stockade_text::Value;
 use ureq::http::{HeaderMap, Response};
 use ureq::{Agent, Body};
 
-use super::conversation::said;
+use super::confusable_names::shown;
+use super::conversation::own_messages;
 use super::edit::{get, set, text_of};
 use super::message::{Id, Kind, MAX_MESSAGE, Message, read};
-use super::spelling::shown;
 use super::written::written;
 use events::{Event, Events};
 pub use http::Header;
@@ -458,7 +458,7 @@ impl<W: Write> Bridge<W> {
     }
 
     fn fail(&self, id: &Id, why: &str) {
-        self.write(&said::error(Some(id), said::NO_SERVER, why, None));
+        self.write(&own_messages::error(Some(id), own_messages::NO_SERVER, why, None));
     }
 
     fn put(&self, message: &Value) {

@@ -5,8 +5,8 @@
 
 mod client;
 mod listing;
+pub(crate) mod own_messages;
 mod results;
-pub(crate) mod said;
 mod server;
 
 #[cfg(test)]
@@ -169,8 +169,8 @@ impl<J: Judge> Conversation<J> {
             self.asked.remove(&id);
             let seconds = self.terms.patience.as_secs();
             let why = format!("the server has not answered for {seconds} seconds; --patience waits longer");
-            self.out.push(Out::Server(said::cancelled(&id, "timeout")));
-            self.error(&id, said::TIMED_OUT, &why);
+            self.out.push(Out::Server(own_messages::cancelled(&id, "timeout")));
+            self.error(&id, own_messages::TIMED_OUT, &why);
         }
         std::mem::take(&mut self.out)
     }
@@ -186,12 +186,12 @@ impl<J: Judge> Conversation<J> {
     fn fail_all(&mut self, why: &str) {
         let waiting: Vec<Id> = self.asked.drain().map(|(id, _)| id).collect();
         for id in waiting {
-            self.error(&id, said::NO_SERVER, why);
+            self.error(&id, own_messages::NO_SERVER, why);
         }
     }
 
     fn error(&mut self, id: &Id, code: i32, why: &str) {
-        self.out.push(Out::Client(said::error(Some(id), code, why, None)));
+        self.out.push(Out::Client(own_messages::error(Some(id), code, why, None)));
     }
 
     fn tell(&mut self, what: impl Into<String>) {

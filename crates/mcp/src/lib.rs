@@ -16,6 +16,7 @@
 
 pub mod bridge;
 mod bytes;
+mod confusable_names;
 mod conversation;
 mod edit;
 pub mod judge;
@@ -23,7 +24,6 @@ mod message;
 mod methods;
 pub mod pins;
 pub mod serve;
-mod spelling;
 pub mod wrap;
 mod written;
 

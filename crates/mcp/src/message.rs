@@ -3,7 +3,7 @@
 
 use stockade_text::{Format, Node, Value, json_values, parse};
 
-use super::spelling::{misspelt, shown};
+use super::confusable_names::{misspelt, shown};
 
 /// Maximum size of a message in bytes.
 pub(crate) const MAX_MESSAGE: usize = 16 << 20;

@@ -1,7 +1,7 @@
 //! Pinned tool definitions. A server that changes a tool after it was first seen is detected.
 
 mod difference;
-mod kept;
+mod saved;
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use stockade_files::{KeptFile, KeptFileError};
 use stockade_guard::audit::AuditTrail;
 
 use super::conversation::{Definition, Pinned};
-use kept::{Changed, Kept, KeptServer, KeptTool};
+use saved::{Changed, Kept, KeptServer, KeptTool};
 
 /// Maximum size of the pins of one server name in bytes.
 const MAX_BYTES: u64 = 16 << 20;

@@ -9,8 +9,8 @@ use stockade_text::nearest;
 use crate::api_base::ApiBase;
 use crate::error::DriveError;
 use crate::find::{self, FoundKey, Program};
-use crate::kept;
 use crate::request::{DriveRequest, KeepState};
+use crate::saved_state;
 use crate::table::{self, DrivenCli, DrivenKey};
 
 /// A CLI that is ready to run.
@@ -98,7 +98,7 @@ pub fn drive(request: &DriveRequest) -> Result<Driven, DriveError> {
     }
     let is_secure = request.secure_credential_home;
     driven.set(cli.set.iter().filter(|row| is_secure || !is_of_home(row)), "", &home);
-    match kept::folder(cli, request)? {
+    match saved_state::folder(cli, request)? {
         Some(folder) => driven.keep(cli, &folder, &home),
         None if is_secure => {
             let made = cli.file.map(|(below, text)| (below.into(), text.to_owned()));
@@ -200,7 +200,7 @@ impl Driven {
     /// Mounts the kept state of the CLI.
     fn keep(&mut self, cli: &DrivenCli, folder: &Path, home: &Path) {
         let state = cli.state.iter().map(|below| HomeState {
-            source: folder.join(kept::name_of(below)),
+            source: folder.join(saved_state::name_of(below)),
             target: home.join(below),
             access: MountAccess::ReadWrite,
         });

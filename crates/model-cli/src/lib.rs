@@ -31,8 +31,8 @@ mod api_base;
 mod drive;
 mod error;
 mod find;
-mod kept;
 mod request;
+mod saved_state;
 mod table;
 
 pub use api_base::ApiBase;

@@ -5,12 +5,12 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::thread;
 
-use super::caught::caught;
+use super::catch_panic::catch_panic;
+use super::connection_queue::Traffic;
 use super::fault::{self, Fault};
+use super::in_flight::Cancellation;
 use super::methods::{AskedBy, Lane, Method};
 use super::requests::{self, Message, Refused, Request};
-use super::traffic::Traffic;
-use super::under_way::Cancellation;
 use super::wire::response;
 use crate::Server;
 use stockade_files::{BoundedLine, BoundedLines};
@@ -198,7 +198,7 @@ fn answer_one(
     let caller = AskedBy { id: request.id, traffic, cancellation };
     let answer = match Method::find(&request.method) {
         // One request is not to end the others. What a bug leaves half done, a lock that is lost with it guards.
-        Some(method) => caught(|| (method.call)(server, request.parameters, &caller))
+        Some(method) => catch_panic(|| (method.call)(server, request.parameters, &caller))
             .unwrap_or_else(|| Err(a_bug(method))),
         None => Err(no_method(&request.method)),
     };

@@ -18,13 +18,14 @@
 )]
 
 mod bounds;
-mod caught;
+mod catch_panic;
 mod connection;
-mod ending;
+mod connection_queue;
 mod fault;
 #[cfg(target_os = "linux")]
 mod graphs;
 mod guarded;
+mod in_flight;
 mod listeners;
 mod locks;
 mod methods;
@@ -35,18 +36,17 @@ mod scanner;
 mod schema;
 mod server;
 mod sessions;
+mod shutdown;
 mod socket;
 #[cfg(test)]
 mod tests;
-mod traffic;
-mod under_way;
 mod wire;
 
 pub use bounds::MAX_REQUEST;
 pub use connection::converse;
-pub use ending::end_by_signal;
 pub use schema::document as schema;
 pub use server::{Audit, Evaluations, ServeOptions, Server};
+pub use shutdown::end_by_signal;
 pub use socket::{SocketError, listen};
 
 /// The README's examples are run as tests.

@@ -41,9 +41,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use super::connection_queue::Traffic;
 use super::fault::Fault;
-use super::traffic::Traffic;
-use super::under_way::Cancellation;
+use super::in_flight::Cancellation;
 use super::wire::Json;
 use crate::Server;
 

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::caught::caught;
+use super::catch_panic::catch_panic;
 
 /// Work that a thread of the pool does once.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
@@ -80,7 +80,7 @@ impl Inner {
                 Some(job) => {
                     drop(state);
                     // A job answers for itself; a thread that is lost would be missed by those that follow.
-                    caught(job);
+                    catch_panic(job);
                     state = self.lock();
                 }
                 None => {

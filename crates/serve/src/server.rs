@@ -100,7 +100,7 @@ pub struct Server {
     /// The answers that are kept for later sessions, for requests without one.
     pub(super) kept_answers: Arc<CommandAnswers>,
     /// Who is connected, and whether the server ends.
-    pub(super) ending: ending::Ending,
+    pub(super) ending: shutdown::Ending,
     /// The rules for commands that decide before those of requests.
     pub(super) rules: OperatorRules,
     /// The rules that requests bring along, compiled.
@@ -156,7 +156,7 @@ impl Server {
                 AnswerTerms { session: Duration::ZERO, ..AnswerTerms::MAX_TERMS },
                 options.answers.clone(),
             )),
-            ending: ending::Ending::default(),
+            ending: shutdown::Ending::default(),
             rules: OperatorRules::new(options.rules.clone(), options.may_widen),
             compiled_rules: CompiledRules::default(),
             scanner_rules: scanner::ScannerRules::default(),

@@ -19,11 +19,11 @@ use stockade_guard::limits::store::{
 };
 use stockade_guard::policy::SandboxConfig;
 
+use super::connection_queue::Traffic;
 use super::fault::{self, Fault};
 use super::guarded::{Guarded, Wish};
 use super::locks::lock;
 use super::methods::open_paths;
-use super::traffic::Traffic;
 use crate::Server;
 
 /// The most sessions at a time.

@@ -71,7 +71,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/cgroup.rs", "makes and removes control groups"),
     ("crates/package/src/copy.rs", "writes the files of a package that was checked"),
     ("crates/model-cli/src/find.rs", "looks for CLIs and for where their keys are kept"),
-    ("crates/model-cli/src/kept.rs", "makes folders in which CLIs keep their state"),
+    ("crates/model-cli/src/saved_state.rs", "creates directories for the saved state of CLIs"),
     ("crates/egress/src/broker.rs", "connects for commands, and keeps threads for it"),
     ("crates/egress/src/broker/shared_socket.rs", "lets programs in at a socket, and keeps threads for it"),
     ("crates/egress/src/broker/inspect.rs", "speaks TLS with both sides of a connection"),

@@ -9,7 +9,7 @@ mod mode;
 pub(crate) mod proxy_bounds;
 pub(super) mod report;
 mod shown;
-mod wish;
+mod spec_from_args;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+pub(super) use spec_from_args::{existing, variables};
 use stockade_guard::admission::ToolResult;
 use stockade_guard::audit::{AuditError, AuditEvent, AuditTrail, EventKind, field};
 use stockade_guard::command::CommandPolicy;
@@ -30,7 +31,6 @@ use stockade_guard::exec::{
     backend_option,
 };
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
-pub(super) use wish::{existing, variables};
 
 use crate::args::{Format, HELP};
 use stockade_state::command_check;
@@ -279,8 +279,8 @@ pub(crate) fn prepare(
     args: &ExecArgs,
     record: impl FnOnce() -> Result<RunRecord, AuditError>,
 ) -> Result<PreparedRun, NotPrepared> {
-    let spec =
-        wish::wish(args).map_err(|error| NotPrepared::Failed(format!("cannot resolve a path: {error}")))?;
+    let spec = spec_from_args::spec_from_args(args)
+        .map_err(|error| NotPrepared::Failed(format!("cannot resolve a path: {error}")))?;
     if let Some(why) = mode::pointless(args) {
         return Err(NotPrepared::Failed(why));
     }

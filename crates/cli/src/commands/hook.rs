@@ -19,7 +19,7 @@ use crate::bug;
 use stockade_harness::answer::{HookVerdict, NOTHING, REFUSED, Said, before, deny, silent};
 use stockade_harness::call::{MAX_PAYLOAD, Told, read};
 use stockade_harness::judge::Agent;
-use stockade_harness::{Answers, Harness, Moment, beat, results};
+use stockade_harness::{Answers, Harness, Moment, heartbeat, results};
 
 /// Deadline of an answer: far below any harness's timeout, since some harnesses run the tool when a hook times out.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -178,11 +178,11 @@ fn decided(harness: &Harness, agent: &str, told: Told) -> Said {
     match told {
         Told::Else => Said::nothing(),
         Told::Start(origin) => {
-            beat::note(harness, &origin);
+            heartbeat::note(harness, &origin);
             Said::nothing()
         }
         Told::Before(call) => {
-            beat::note(harness, &call.origin);
+            heartbeat::note(harness, &call.origin);
             let verdict = Agent::open(harness, agent, &call.origin).and_then(|agent| agent.before(&call));
             match verdict {
                 Ok(verdict) => before(harness, &call, verdict),

@@ -2,7 +2,7 @@
 
 use stockade_credentials::is_credential_header;
 
-use super::dummy;
+use super::placeholder;
 
 /// Names of sessions: of a login, or of a conversation with a model. The value tells which. Other names belong to conversations:
 /// `session_id` of Codex, `mcp-session-id`, `vscode-sessionid`.
@@ -21,7 +21,7 @@ pub(super) fn is_header(name: &str, value: &[u8], host: HostKind) -> bool {
     let plain = name.replace('_', "-");
     if SESSIONS.contains(&plain.as_str()) {
         return match host {
-            HostKind::Model => dummy::begins_as_token(&String::from_utf8_lossy(value), LONG),
+            HostKind::Model => placeholder::begins_as_token(&String::from_utf8_lossy(value), LONG),
             HostKind::Other => is_token(value),
         };
     }
@@ -43,8 +43,8 @@ pub(super) fn is_token(text: &[u8]) -> bool {
     // `oauth2accesstoken` has a digit, as names have; tokens have more of them.
     let digits = |part: &str| part.bytes().filter(u8::is_ascii_digit).count();
     let is_long = parts().any(|part| is_mixed(part) && digits(part) > 1);
-    let is_uuid = dummy::is_uuid(&text) && text.bytes().any(|byte| !matches!(byte, b'0' | b'-'));
-    !text.contains('@') && (is_long || is_uuid || dummy::begins_as_token(&text, LONG))
+    let is_uuid = placeholder::is_uuid(&text) && text.bytes().any(|byte| !matches!(byte, b'0' | b'-'));
+    !text.contains('@') && (is_long || is_uuid || placeholder::begins_as_token(&text, LONG))
 }
 
 #[cfg(test)]

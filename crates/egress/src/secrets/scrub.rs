@@ -8,8 +8,8 @@ use hyper::body::Bytes;
 use hyper::http::{HeaderMap, HeaderValue};
 
 use super::super::broker::inspect::{BodyFilter, BodyRewrite, RewriteRefusal};
-use super::dummy;
 use super::needles::{Found, NeedleStream, Needles, Sought, Spelling};
+use super::placeholder;
 
 /// What fills the room of a longer spelling.
 pub(super) const FILLER: u8 = b'x';
@@ -89,7 +89,7 @@ impl Scrubber {
     /// # Errors
     /// When they are too many or too long.
     pub(super) fn new(pairs: &[(&[u8], &str)]) -> Result<Self, String> {
-        let sought = |value| Sought { value, public: dummy::known_beginning(value) };
+        let sought = |value| Sought { value, public: placeholder::known_beginning(value) };
         let needles = Needles::of(pairs.iter().map(|(value, _)| sought(*value)))?;
         Ok(Self { needles, dummies: pairs.iter().map(|(_, dummy)| (*dummy).to_owned()).collect() })
     }

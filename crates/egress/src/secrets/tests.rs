@@ -24,7 +24,7 @@ fn with(rows: &[(&str, &str, &str)]) -> Secrets {
             None => secrets.push(Secret {
                 name: (*name).to_owned(),
                 value: Zeroizing::new(value.as_bytes().to_vec()),
-                dummy: dummy::of(value.as_bytes()).unwrap(),
+                dummy: placeholder::of(value.as_bytes()).unwrap(),
                 bindings: vec![binding],
             }),
         }

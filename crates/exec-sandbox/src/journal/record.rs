@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::kept::Kept;
+use super::snapshot::Kept;
 use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode, Stamp};
 use crate::workspace::roots::Root;
 

@@ -14,7 +14,7 @@ mod caller;
 mod continued;
 mod mediation;
 mod modes;
-mod view;
+mod resolve;
 
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -333,7 +333,7 @@ impl Sight {
         if !self.shown.asks || notice.thread == 0 || !self.concerns(notice.thread) {
             return Vec::new();
         }
-        let asks = view::asks(notice);
+        let asks = resolve::asks(notice);
         if raw::still_waits(shown, notice) { asks } else { Vec::new() }
     }
 

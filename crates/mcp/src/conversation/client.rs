@@ -9,10 +9,10 @@ use super::{
     Asked, ClientFeature, Conversation, HookVerdict, Judge, MAX_UNDER_WAY, Offer, Out, params, said, token,
     tool_name, undecided,
 };
+use crate::confusable_names::shown;
 use crate::edit::{at, get, get_mut, remove, text_of};
 use crate::message::{Id, Kind, Message, answers, read};
 use crate::methods::{Era, STATELESS, Side, Subject, is_notification, request};
-use crate::spelling::shown;
 use crate::written::written;
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -29,7 +29,7 @@ impl<J: Judge> Conversation<J> {
             Err(unread) => {
                 let why = format!("this is no message that means one thing: {}", unread.why);
                 let id = answers(line).filter(|id| !self.asked.contains_key(id));
-                self.out.push(Out::Client(said::error(id.as_ref(), unread.code, &why, None)));
+                self.out.push(Out::Client(own_messages::error(id.as_ref(), unread.code, &why, None)));
             }
             Ok(Message { kind, whole }) => match kind {
                 Kind::Request(id, method) => self.asks(id, method, whole.value, now),
@@ -50,19 +50,19 @@ impl<J: Judge> Conversation<J> {
             Ok(era) => era,
             Err(other) => {
                 let (wanted, known) = (shown(&other), STATELESS);
-                return self.out.push(Out::Client(said::other_version(&id, &wanted, known)));
+                return self.out.push(Out::Client(own_messages::other_version(&id, &wanted, known)));
             }
         };
         let Some(subject) = request(Side::Client, era, &method) else {
             let why = format!("no revision that this proxy knows has the method `{}` so", shown(&method));
-            return self.error(&id, said::NO_METHOD, &why);
+            return self.error(&id, own_messages::NO_METHOD, &why);
         };
         if let Some(gone) = self.gone.clone() {
-            return self.error(&id, said::NO_SERVER, &gone);
+            return self.error(&id, own_messages::NO_SERVER, &gone);
         }
         if self.asked.len() >= MAX_UNDER_WAY {
             let why = format!("{MAX_UNDER_WAY} requests wait for an answer already");
-            return self.error(&id, said::NO_SERVER, &why);
+            return self.error(&id, own_messages::NO_SERVER, &why);
         }
         self.is_handshake |= era == Era::Handshake && subject == Subject::Greeting;
         self.keep_back(&mut whole);
@@ -72,7 +72,7 @@ impl<J: Judge> Conversation<J> {
         let tool = match subject {
             Subject::Call => match self.may_call(params) {
                 Ok(tool) => Some(tool),
-                Err(why) => return self.out.push(Out::Client(said::no_call(&id, era, &why))),
+                Err(why) => return self.out.push(Out::Client(own_messages::no_call(&id, era, &why))),
             },
             _ => None,
         };

@@ -5,10 +5,10 @@ use stockade_text::Value;
 
 use super::listing::UNDECIDED;
 use super::{Asked, ClientFeature, Conversation, Judge, Looked, Offer, Out, said, undecided};
+use crate::confusable_names::shown;
 use crate::edit::{Bytes, get, get_mut, node, remove, set, table, text, text_of};
 use crate::message::Id;
 use crate::methods::{Era, HANDSHAKE, STATELESS, Subject, wish};
-use crate::spelling::shown;
 use crate::written::written;
 
 /// Maximum length of the state that a server stores in its client.
@@ -36,11 +36,11 @@ impl<J: Judge> Conversation<J> {
             Ok(()) => self.out.push(Out::Client(written(&whole))),
             Err(why) if asked.subject == Subject::Call => {
                 self.tell(format!("a result was withheld: {why}"));
-                self.out.push(Out::Client(said::no_call(id, asked.era, &why)));
+                self.out.push(Out::Client(own_messages::no_call(id, asked.era, &why)));
             }
             Err(why) => {
                 self.tell(format!("the answer to {} was withheld: {why}", asked.method));
-                self.error(id, said::WITHHELD, &why);
+                self.error(id, own_messages::WITHHELD, &why);
             }
         }
     }
@@ -309,9 +309,9 @@ fn add_note(asked: &Asked, result: &mut Value, note: &str) -> bool {
         {
             false
         }
-        (Subject::Call, _) | (_, "tasks/result") => add(result, "content", said::block(note)),
+        (Subject::Call, _) | (_, "tasks/result") => add(result, "content", own_messages::block(note)),
         (Subject::Prompt, _) => {
-            let message = table([("role", text("user")), ("content", said::block(note))]);
+            let message = table([("role", text("user")), ("content", own_messages::block(note))]);
             add(result, "messages", message)
         }
         (_, "resources/read") => {
@@ -319,7 +319,9 @@ fn add_note(asked: &Asked, result: &mut Value, note: &str) -> bool {
             let said = table([uri, ("mimeType", text("text/plain")), ("text", text(note))]);
             add(result, "contents", said)
         }
-        _ => get_mut(result, "result").is_some_and(|result| add(result, "content", said::block(note))),
+        _ => {
+            get_mut(result, "result").is_some_and(|result| add(result, "content", own_messages::block(note)))
+        }
     }
 }
 

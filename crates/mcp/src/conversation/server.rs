@@ -5,10 +5,10 @@ use std::time::Instant;
 use stockade_text::Value;
 
 use super::{Conversation, Judge, Looked, MAX_GARBAGE, MAX_UNDER_WAY, Out, params, said};
+use crate::confusable_names::shown;
 use crate::edit::get;
 use crate::message::{Id, Kind, Message, Unread, answers, read};
 use crate::methods::{ClientFeature, Era, Side, Subject, is_notification, request};
-use crate::spelling::shown;
 use crate::written::written;
 
 impl<J: Judge> Conversation<J> {
@@ -43,7 +43,7 @@ impl<J: Judge> Conversation<J> {
         if let Some(id) = answers(line).filter(|id| self.asked.contains_key(id)) {
             self.asked.remove(&id);
             let why = format!("the answer of the server does not mean one thing: {}", unread.why);
-            self.error(&id, said::WITHHELD, &why);
+            self.error(&id, own_messages::WITHHELD, &why);
         }
         if self.garbage >= MAX_GARBAGE {
             let why = format!("the server has sent {MAX_GARBAGE} lines in a row that are no messages");
@@ -69,7 +69,12 @@ impl<J: Judge> Conversation<J> {
             Some(_) => None,
         };
         match why {
-            Some(why) => self.out.push(Out::Server(said::error(Some(&id), said::NO_METHOD, &why, None))),
+            Some(why) => self.out.push(Out::Server(own_messages::error(
+                Some(&id),
+                own_messages::NO_METHOD,
+                &why,
+                None,
+            ))),
             None => {
                 self.wanted.insert(id);
                 self.out.push(Out::Client(written(whole)));
@@ -127,14 +132,14 @@ impl<J: Judge> Conversation<J> {
         if sends_to_a_page(error) {
             let why = "it asks to open a web page, whose content cannot be checked";
             let why = self.turn_away(ClientFeature::Elicitation.name(), "url", why);
-            return self.error(&id, said::WITHHELD, &why);
+            return self.error(&id, own_messages::WITHHELD, &why);
         }
         match self.judge.text("error", &error.to_json()) {
             Ok(Looked::Fine) => self.out.push(Out::Client(written(whole))),
             Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) | Err(why) => {
                 let code = match get(error, "code").and_then(Id::of) {
-                    Some(Id::Number(code)) => i32::try_from(code).unwrap_or(said::WITHHELD),
-                    _ => said::WITHHELD,
+                    Some(Id::Number(code)) => i32::try_from(code).unwrap_or(own_messages::WITHHELD),
+                    _ => own_messages::WITHHELD,
                 };
                 self.error(&id, code, &format!("the server failed; its message is withheld: {why}"));
             }

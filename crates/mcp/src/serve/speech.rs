@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::tools::{TOOLS, Tool, at};
+use crate::confusable_names::shown;
 use crate::message::{Id, Kind, Message, PARSE, answers, read};
 use crate::methods::{Era, HANDSHAKE, STATELESS};
-use crate::spelling::shown;
 use stockade_serve::schema;
 use stockade_text::Value as Read;
 

@@ -1,11 +1,11 @@
 //! What is true of every line of a conversation of the Model Context Protocol, however hostile: what was read is written so that
 //! it means the same to everybody.
 
+#[path = "../../src/confusable_names.rs"]
+mod confusable_names;
 #[expect(dead_code, reason = "reading messages needs no values of ids")]
 #[path = "../../src/message.rs"]
 mod message;
-#[path = "../../src/spelling.rs"]
-mod spelling;
 #[path = "../../src/written.rs"]
 mod written;
 

@@ -28,8 +28,8 @@ use super::sandbox::{Enforced, refused};
 use super::trail::unrecorded;
 use super::{AskedBy, Json, Lane, Parameters, base64_of, bytes_of};
 use crate::Server;
+use crate::connection_queue::KeptOutput;
 use crate::fault::{self, Fault};
-use crate::traffic::KeptOutput;
 use stockade_state::changes::ReviewOutcome;
 use stockade_state::command_check;
 

@@ -131,7 +131,7 @@ fn begins_one(text: &[u8], gone: usize, value: &str) -> bool {
         is_beginning(&read)
     };
     // What went before it was known what it begins is as long as that many escapes.
-    let before = 12 * (CERTAIN + dummy::known_beginning(value.as_bytes()));
+    let before = 12 * (CERTAIN + placeholder::known_beginning(value.as_bytes()));
     (gone.saturating_sub(before)..text.len()).any(|from| {
         let end = &text[from..];
         is_beginning(end) || [PERCENT, JSON, HTML, FORM].iter().any(|escape| by_escape(escape, end))
@@ -206,7 +206,7 @@ fn no_message_waits_for_the_next_one() {
     for value in [REAL, OTHER, RANDOM, "hunter22hunter22", "correct horse battery"] {
         let secrets = with(&[("T", value, "api.test")]);
         let ends_by_byte = (0..=255_u8).map(|byte| vec![byte]);
-        let public = dummy::known_beginning(value.as_bytes());
+        let public = placeholder::known_beginning(value.as_bytes());
         let ends_by_prefix = SPELLINGS.iter().flat_map(|spelling| {
             let form = spelling.of(value.as_bytes());
             let least = form.len().min(public + CERTAIN);

@@ -21,9 +21,9 @@ use serde_json::value::RawValue;
 use stockade_guard::exec::run::RunControl;
 
 use super::super::base64_of;
+use crate::connection_queue::Traffic;
 use crate::fault::Fault;
 use crate::methods::AskedBy;
-use crate::traffic::Traffic;
 use crate::wire::notification;
 
 /// The most bytes of one notification.

@@ -11,7 +11,7 @@ use super::{ExecArgs, Reach};
 use crate::args::Format;
 
 /// Returns the sandbox spec, or an error if a path cannot be resolved.
-pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
+pub(super) fn spec_from_args(args: &ExecArgs) -> io::Result<SandboxSpec> {
     let here = std::env::current_dir();
     let mut patch = args.spec.clone();
     let workspace = match &patch.workspace {

@@ -41,7 +41,7 @@ pub(super) struct Traffic {
     /// The number of the client, which no other has.
     client: u64,
     /// Commands that the client may still cancel.
-    pub(super) under_way: super::under_way::UnderWay,
+    pub(super) under_way: super::in_flight::UnderWay,
 }
 
 #[derive(Debug, Default)]
@@ -87,7 +87,7 @@ impl Traffic {
             filled: Condvar::new(),
             max_bytes,
             client: CLIENTS.fetch_add(1, Ordering::Relaxed),
-            under_way: super::under_way::UnderWay::default(),
+            under_way: super::in_flight::UnderWay::default(),
         }
     }
 

@@ -11,8 +11,8 @@ use std::sync::{Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::connection_queue::Traffic;
 use super::locks::lock;
-use super::traffic::Traffic;
 use crate::Server;
 
 /// How long commands may go on after the first signal.
