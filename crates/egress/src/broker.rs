@@ -42,12 +42,12 @@ use stockade_handoff::{Capability, HandedListeners, ListenerHandoff, keep_capabi
 
 use super::host_list::HostList;
 use super::listening;
-use super::observed_hosts::{Observed, Sightings};
+use super::observed_hosts::{Observations, Observed};
 use super::secrets::Secrets;
 use super::target::NetTarget;
-use super::virtual_addresses::AddressBook;
+use super::virtual_addresses::VirtualAddresses;
 use inspect::{Inspector, Rewrite, Wire};
-use quotas::Ledger;
+use quotas::Quotas;
 use refusals::{Refusals, Refused};
 pub use resolve_check::Brokered;
 use resolve_check::{Resolve, ResolveCheck};
@@ -166,11 +166,11 @@ impl Broker {
         resolve: Box<Resolve>,
     ) -> io::Result<Self> {
         raise_descriptors(options.connections);
-        let mut book = AddressBook::default();
+        let mut virtual_addresses = VirtualAddresses::default();
         let looks_inside = rewrite.is_some() || hosts.may_look_into_tls();
         let inspector =
             looks_inside.then(|| Inspector::start(&options.extra_roots, rewrite)).transpose()?.map(Arc::new);
-        let mut sockets = listening::sockets(&hosts, options.observes, &mut book);
+        let mut sockets = listening::sockets(&hosts, options.observes, &mut virtual_addresses);
         sockets.trust = inspector.as_ref().map(|inspector| inspector.trust());
         let (handoff, listeners) = HandedListeners::with(sockets)?;
         let check = ResolveCheck::new(hosts, &options, resolve);
@@ -179,10 +179,10 @@ impl Broker {
             inspector,
             witness,
             options,
-            book: Mutex::new(book),
-            ledger: Mutex::new(Ledger::new(Instant::now())),
+            virtual_addresses: Mutex::new(virtual_addresses),
+            quotas: Mutex::new(Quotas::new(Instant::now())),
             refusals: Mutex::default(),
-            sightings: Mutex::default(),
+            observations: Mutex::default(),
             listeners,
             state: Mutex::new(State::default()),
             changed: Condvar::new(),
@@ -208,7 +208,7 @@ impl Broker {
     /// Returns what was let through so far, as entries of a list; nothing if this broker was not to observe.
     #[must_use]
     pub fn observed(&self) -> Option<Observed> {
-        self.shared.options.observes.then(|| self.shared.sightings().needed())
+        self.shared.options.observes.then(|| self.shared.observations().needed())
     }
 }
 
@@ -254,13 +254,13 @@ struct Shared {
     witness: Box<Witness>,
     options: BrokerOptions,
     /// The virtual address of each name within the sandbox.
-    book: Mutex<AddressBook>,
+    virtual_addresses: Mutex<VirtualAddresses>,
     /// What was let through, of what has bounds.
-    ledger: Mutex<Ledger>,
+    quotas: Mutex<Quotas>,
     /// What was refused of late.
     refusals: Mutex<Refusals>,
     /// What was let through, where that is to be seen.
-    sightings: Mutex<Sightings>,
+    observations: Mutex<Observations>,
     listeners: HandedListeners,
     state: Mutex<State>,
     changed: Condvar,
@@ -292,8 +292,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn sightings(&self) -> MutexGuard<'_, Sightings> {
-        self.sightings.lock().unwrap_or_else(PoisonError::into_inner)
+    fn observations(&self) -> MutexGuard<'_, Observations> {
+        self.observations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn refusals(&self) -> MutexGuard<'_, Refusals> {

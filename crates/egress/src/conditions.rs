@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::match_conditions::{Holds, Part};
+use super::match_conditions::{Match, Part};
 use super::path_glob::PathGlob;
 use super::query_names::QueryNames;
 
@@ -107,33 +107,33 @@ impl Conditions {
     }
 
     /// Returns whether a request is one that they let through.
-    pub(super) fn let_through(&self, asked: Asked<'_>) -> Holds {
+    pub(super) fn let_through(&self, asked: Asked<'_>) -> Match {
         let is_method = self.methods.is_empty() || self.methods.iter().any(|method| method == asked.method);
         self.hold(is_method, asked.path, QueryNames::are_all_of)
     }
 
     /// Returns whether a request is one that they keep out, as any server might read it.
-    pub(super) fn keep_out(&self, asked: Asked<'_>) -> Holds {
+    pub(super) fn keep_out(&self, asked: Asked<'_>) -> Match {
         let is_asked = |method: &String| method.eq_ignore_ascii_case(asked.method);
         let is_method = self.methods.is_empty() || self.methods.iter().any(is_asked);
         self.hold(is_method, asked.path, QueryNames::are_any_of)
     }
 
-    fn hold(&self, is_method: bool, path: &str, of_query: fn(&QueryNames, &str) -> Holds) -> Holds {
+    fn hold(&self, is_method: bool, path: &str, of_query: fn(&QueryNames, &str) -> Match) -> Match {
         if !is_method {
-            return Holds::No;
+            return Match::No;
         }
-        let query = self.query.as_ref().map_or(Holds::Yes, |names| of_query(names, path));
-        let path = self.path.as_ref().map_or(Holds::Yes, |glob| {
+        let query = self.query.as_ref().map_or(Match::Yes, |names| of_query(names, path));
+        let path = self.path.as_ref().map_or(Match::Yes, |glob| {
             match super::path_glob::plain(path.split('?').next().unwrap_or_default()) {
-                None => Holds::Ambiguous(Part::Path),
-                Some(plain) if glob.matches(&plain) => Holds::Yes,
-                Some(_) => Holds::No,
+                None => Match::Ambiguous(Part::Path),
+                Some(plain) if glob.matches(&plain) => Match::Yes,
+                Some(_) => Match::No,
             }
         });
         match (query, path) {
-            (Holds::No, _) | (_, Holds::No) => Holds::No,
-            (Holds::Yes, other) | (other, _) => other,
+            (Match::No, _) | (_, Match::No) => Match::No,
+            (Match::Yes, other) | (other, _) => other,
         }
     }
 }
@@ -206,29 +206,29 @@ mod tests {
         conditions
     }
 
-    const HOW_PATH: Holds = Holds::Ambiguous(Part::Path);
-    const HOW_QUERY: Holds = Holds::Ambiguous(Part::Query);
+    const HOW_PATH: Match = Match::Ambiguous(Part::Path);
+    const HOW_QUERY: Match = Match::Ambiguous(Part::Query);
 
     #[test]
     fn conditions_let_through_what_they_say() {
         for (words, method, path, expected) in [
-            ("GET", "GET", "/x", Holds::Yes),
-            ("GET|HEAD", "HEAD", "/x", Holds::Yes),
-            ("GET", "POST", "/x", Holds::No),
-            ("GET", "get", "/x", Holds::No),
-            ("GET /v1/**", "GET", "/v1/a/b", Holds::Yes),
-            ("GET /v1/**", "GET", "/v2/a", Holds::No),
+            ("GET", "GET", "/x", Match::Yes),
+            ("GET|HEAD", "HEAD", "/x", Match::Yes),
+            ("GET", "POST", "/x", Match::No),
+            ("GET", "get", "/x", Match::No),
+            ("GET /v1/**", "GET", "/v1/a/b", Match::Yes),
+            ("GET /v1/**", "GET", "/v2/a", Match::No),
             ("/v1/**", "POST", "/v1/../v2", HOW_PATH),
-            ("/v1/*", "GET", "/v1/a?x=/v1/b", Holds::Yes),
-            ("/ ?", "GET", "/?x=1", Holds::No),
-            ("/ ?", "GET", "/", Holds::Yes),
-            ("?page|q", "GET", "/?page=2&q=x", Holds::Yes),
-            ("?page|q", "GET", "/?page=2&token=x", Holds::No),
+            ("/v1/*", "GET", "/v1/a?x=/v1/b", Match::Yes),
+            ("/ ?", "GET", "/?x=1", Match::No),
+            ("/ ?", "GET", "/", Match::Yes),
+            ("?page|q", "GET", "/?page=2&q=x", Match::Yes),
+            ("?page|q", "GET", "/?page=2&token=x", Match::No),
             ("?page|q", "GET", "/?page=2;token=x", HOW_QUERY),
             ("?page|q", "GET", "/?p%61ge=2", HOW_QUERY),
-            ("POST ?page|q", "GET", "/?page=2;token=x", Holds::No),
-            ("/v1 ?page|q", "GET", "/v2?page=2;token=x", Holds::No),
-            ("requests=1", "GET", "/", Holds::Yes),
+            ("POST ?page|q", "GET", "/?page=2;token=x", Match::No),
+            ("/v1 ?page|q", "GET", "/v2?page=2;token=x", Match::No),
+            ("requests=1", "GET", "/", Match::Yes),
         ] {
             assert_eq!(of(words).let_through(Asked { method, path }), expected, "{words} {method} {path}");
         }
@@ -238,21 +238,21 @@ mod tests {
     #[test]
     fn conditions_keep_out_what_they_say() {
         for (words, method, path, expected) in [
-            ("DELETE", "DELETE", "/", Holds::Yes),
-            ("DELETE", "delete", "/", Holds::Yes),
-            ("PUT|DELETE", "DeLeTe", "/", Holds::Yes),
-            ("DELETE", "GET", "/", Holds::No),
-            ("?q", "GET", "/", Holds::No),
-            ("?q", "GET", "/?x=1", Holds::No),
-            ("?q", "GET", "/?q=1", Holds::Yes),
-            ("?q", "GET", "/?q=1&x=1", Holds::Yes),
-            ("?q", "GET", "/?x=1&Q[]=1", Holds::Yes),
+            ("DELETE", "DELETE", "/", Match::Yes),
+            ("DELETE", "delete", "/", Match::Yes),
+            ("PUT|DELETE", "DeLeTe", "/", Match::Yes),
+            ("DELETE", "GET", "/", Match::No),
+            ("?q", "GET", "/", Match::No),
+            ("?q", "GET", "/?x=1", Match::No),
+            ("?q", "GET", "/?q=1", Match::Yes),
+            ("?q", "GET", "/?q=1&x=1", Match::Yes),
+            ("?q", "GET", "/?x=1&Q[]=1", Match::Yes),
             ("?q", "GET", "/?%71=1", HOW_QUERY),
             ("?q", "GET", "/?x=1;q=1", HOW_QUERY),
             ("/v1/* ?q", "GET", "/v1/a/../b?q=1", HOW_PATH),
-            ("/v1/* ?q", "GET", "/v2?%71=1", Holds::No),
+            ("/v1/* ?q", "GET", "/v2?%71=1", Match::No),
             ("/v1/* ?q", "GET", "/v1/a?%71=1", HOW_QUERY),
-            ("DELETE ?q", "GET", "/?q=1", Holds::No),
+            ("DELETE ?q", "GET", "/?q=1", Match::No),
         ] {
             assert_eq!(of(words).keep_out(Asked { method, path }), expected, "{words} {method} {path}");
         }

@@ -4,10 +4,10 @@ use std::net::IpAddr;
 
 use super::broker_hostname;
 use super::conditions::{Asked, Conditions, EntryBounds};
-use super::match_conditions::{Holds, Part};
+use super::match_conditions::{Match, Part};
 use super::secret_binding::{BoundHost, BoundName};
 use super::target::{Host, NetTarget};
-use super::virtual_addresses::AddressBook;
+use super::virtual_addresses::VirtualAddresses;
 
 /// How many entries a list may have.
 const MAX_ENTRIES: usize = 4_096;
@@ -162,23 +162,23 @@ impl HostList {
         for (number, entry) in self.entries.iter().enumerate().filter(|(_, entry)| entry.holds(target)) {
             let holds = match asked {
                 None if entry.conditions.look_inside() => None,
-                None => Some(Holds::Yes),
+                None => Some(Match::Yes),
                 Some(asked) if entry.denies => Some(entry.conditions.keep_out(asked)),
                 Some(asked) => Some(entry.conditions.let_through(asked)),
             };
             match (entry.denies, holds) {
-                (_, Some(Holds::No)) => {}
-                (true, Some(Holds::Yes)) => {
+                (_, Some(Match::No)) => {}
+                (true, Some(Match::Yes)) => {
                     let reason = format!("the entry `{}` keeps it out", entry.written);
                     return Ruling::Denied("denied", reason);
                 }
                 // What cannot be seen might be what is kept out.
-                (true, Some(Holds::Ambiguous(part))) => return ambiguous(part),
+                (true, Some(Match::Ambiguous(part))) => return ambiguous(part),
                 (true, None) => return unseen(),
-                (false, Some(Holds::Yes)) => {
+                (false, Some(Match::Yes)) => {
                     allowed.push((number, entry.written.as_str(), entry.conditions.bounds));
                 }
-                (false, Some(Holds::Ambiguous(part))) => ambiguous_part = Some(part),
+                (false, Some(Match::Ambiguous(part))) => ambiguous_part = Some(part),
                 // Another entry might allow any protocol, which would hide the requests that this entry has conditions for.
                 (false, None) => return unseen(),
             }
@@ -360,7 +360,7 @@ impl Entry {
             return Err(wrong(written, why, "write `db.example.com:5432/tcp`"));
         }
         if let Hosts::One(Host::Address(IpAddr::V4(four))) = hosts
-            && AddressBook::is_one(four)
+            && VirtualAddresses::is_one(four)
         {
             let why =
                 "addresses of `198.18.0.0/15` are virtual addresses of names within a sandbox".to_owned();

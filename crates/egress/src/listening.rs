@@ -13,7 +13,7 @@ use super::address::AddressKind;
 use super::host_list::{HostList, Listened};
 use super::special_domains;
 use super::target::Host;
-use super::virtual_addresses::{ALL, AddressBook};
+use super::virtual_addresses::{ALL, VirtualAddresses};
 
 /// The end of the privileged ports, which processes in the sandbox cannot bind; they begin at 1.
 const FIRST_FREE: u16 = 1024;
@@ -32,7 +32,11 @@ const TAKEN: [u16; 2] = [53, PROXY_PORT];
 const OBSERVED: &[u16] = &[22];
 
 /// Returns the sockets for a list, or for whatever a command may ask for.
-pub(super) fn sockets(list: &HostList, observes: bool, book: &mut AddressBook) -> EgressSockets {
+pub(super) fn sockets(
+    list: &HostList,
+    observes: bool,
+    virtual_addresses: &mut VirtualAddresses,
+) -> EgressSockets {
     let mut addresses = BTreeSet::from([(IpAddr::V4(ALL.0), ALL.1)]);
     // Of the web always, so that what asks there is told why it gets no answer.
     let mut everywhere = BTreeSet::from([80, 443]);
@@ -45,7 +49,7 @@ pub(super) fn sockets(list: &HostList, observes: bool, book: &mut AddressBook) -
             continue;
         };
         let ports = port.map_or_else(|| vec![443, 80], |port| vec![port]);
-        for address in own_addresses(host, book) {
+        for address in own_addresses(host, virtual_addresses) {
             if is_to_be_added(address) {
                 addresses.insert((address, if address.is_ipv6() { 128 } else { 32 }));
             }
@@ -74,7 +78,7 @@ pub(super) fn sockets(list: &HostList, observes: bool, book: &mut AddressBook) -
 }
 
 /// Under which addresses programs inside look for a host.
-fn own_addresses(host: &Host, book: &mut AddressBook) -> Vec<IpAddr> {
+fn own_addresses(host: &Host, virtual_addresses: &mut VirtualAddresses) -> Vec<IpAddr> {
     match host {
         // `localhost` is not chosen by the owner of a name: programs know its address without a lookup.
         Host::Name(name) if name == "localhost" => {
@@ -85,7 +89,7 @@ fn own_addresses(host: &Host, book: &mut AddressBook) -> Vec<IpAddr> {
         {
             Vec::new()
         }
-        Host::Name(name) => book.address_of(name).map(IpAddr::V4).into_iter().collect(),
+        Host::Name(name) => virtual_addresses.address_of(name).map(IpAddr::V4).into_iter().collect(),
         Host::Address(address) => match AddressKind::of(*address) {
             AddressKind::Metadata | AddressKind::Multicast => Vec::new(),
             _ => vec![*address],
@@ -95,7 +99,7 @@ fn own_addresses(host: &Host, book: &mut AddressBook) -> Vec<IpAddr> {
 
 fn is_to_be_added(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(four) => !four.is_loopback() && !four.is_unspecified() && !AddressBook::is_one(four),
+        IpAddr::V4(four) => !four.is_loopback() && !four.is_unspecified() && !VirtualAddresses::is_one(four),
         IpAddr::V6(six) => !six.is_loopback() && !six.is_unspecified(),
     }
 }
@@ -106,7 +110,7 @@ mod tests {
 
     fn of(list: &[&str]) -> (Vec<String>, Vec<String>) {
         let list: Vec<String> = list.iter().map(|&entry| entry.to_owned()).collect();
-        let sockets = sockets(&HostList::compile(&list).unwrap(), false, &mut AddressBook::default());
+        let sockets = sockets(&HostList::compile(&list).unwrap(), false, &mut VirtualAddresses::default());
         assert_eq!((sockets.datagrams, sockets.answers_names), (vec![NAMES], true));
         let addresses = sockets.addresses.iter().map(|(address, bits)| format!("{address}/{bits}"));
         (addresses.collect(), sockets.streams.iter().map(ToString::to_string).collect())
@@ -146,11 +150,12 @@ mod tests {
     #[test]
     fn a_long_list_takes_few_sockets() {
         let list: Vec<String> = (0..4_000).map(|number| format!("host{number}.example:8443")).collect();
-        let sockets = sockets(&HostList::compile(&list).unwrap(), false, &mut AddressBook::default());
+        let sockets = sockets(&HostList::compile(&list).unwrap(), false, &mut VirtualAddresses::default());
         assert_eq!(sockets.streams.len(), 4);
         let list: Vec<String> =
             (0..2_000).map(|number| format!("host{number}.example:{}", 9000 + number % 127)).collect();
-        let sockets = super::sockets(&HostList::compile(&list).unwrap(), true, &mut AddressBook::default());
+        let sockets =
+            super::sockets(&HostList::compile(&list).unwrap(), true, &mut VirtualAddresses::default());
         assert!(sockets.streams.len() <= 3 + 128 * MAX_SINGLE, "{}", sockets.streams.len());
     }
 }

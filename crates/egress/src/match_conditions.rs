@@ -2,7 +2,7 @@
 
 /// Whether conditions hold for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum Match {
     Yes,
     No,
     /// Servers could read this part in more than one way.

@@ -29,7 +29,7 @@ type Variants = BTreeMap<BTreeSet<String>, BTreeSet<String>>;
 
 /// What was seen so far.
 #[derive(Debug, Default)]
-pub(super) struct Sightings {
+pub(super) struct Observations {
     /// Connections whose requests were not seen.
     connections: BTreeSet<String>,
     /// Requests, by their target and path.
@@ -39,7 +39,7 @@ pub(super) struct Sightings {
     left_out: u64,
 }
 
-impl Sightings {
+impl Observations {
     /// Remembers what was let through.
     pub(super) fn see(&mut self, target: &NetTarget, asked: Option<Asked<'_>>) {
         if self.seen >= MAX_SEEN {
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn what_was_seen_is_written_once_and_narrowly() {
-        let mut seen = Sightings::default();
+        let mut seen = Observations::default();
         for (target, asked) in [
             ("a.example:443", None),
             ("a.example:443", None),
@@ -150,7 +150,7 @@ mod tests {
                 .filter(|(at, _)| random >> 20 >> at & 1 == 1)
                 .map(|(_, one)| one)
                 .collect();
-            let mut seen = Sightings::default();
+            let mut seen = Observations::default();
             chosen.iter().for_each(|(method, path)| seen.see(&target, Some(Asked { method, path })));
             let needed = seen.needed();
             for (method, path) in &all {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn there_is_an_end_to_it() {
         let target = NetTarget::parse("a.example:80").unwrap();
-        let mut seen = Sightings::default();
+        let mut seen = Observations::default();
         (0..2_000)
             .for_each(|number| seen.see(&target, Some(Asked { method: "GET", path: &format!("/{number}") })));
         let needed = seen.needed();

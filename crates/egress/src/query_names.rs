@@ -5,7 +5,7 @@
 
 use stockade_text::{hex_byte, is_unreserved, push_percent_encoded};
 
-use super::match_conditions::{Holds, Part};
+use super::match_conditions::{Match, Part};
 
 /// Names, as a server reads them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,25 +33,25 @@ impl QueryNames {
     }
 
     /// Returns whether a path has no other names in its query.
-    pub(super) fn are_all_of(&self, path: &str) -> Holds {
-        let mut all = Holds::Yes;
+    pub(super) fn are_all_of(&self, path: &str) -> Match {
+        let mut all = Match::Yes;
         for name in names(path) {
             match name {
-                None => all = Holds::Ambiguous(Part::Query),
+                None => all = Match::Ambiguous(Part::Query),
                 Some(name) if self.0.contains(&name) => {}
-                Some(_) => return Holds::No,
+                Some(_) => return Match::No,
             }
         }
         all
     }
 
     /// Returns whether a path has one of these names in its query, as any server might read it.
-    pub(super) fn are_any_of(&self, path: &str) -> Holds {
-        let mut any = Holds::No;
+    pub(super) fn are_any_of(&self, path: &str) -> Match {
+        let mut any = Match::No;
         for name in names(path) {
             match name {
-                None => any = Holds::Ambiguous(Part::Query),
-                Some(name) if self.0.iter().any(|listed| might_be(&name, listed)) => return Holds::Yes,
+                None => any = Match::Ambiguous(Part::Query),
+                Some(name) if self.0.iter().any(|listed| might_be(&name, listed)) => return Match::Yes,
                 Some(_) => {}
             }
         }
@@ -117,25 +117,25 @@ fn might_be(name: &str, listed: &str) -> bool {
 mod tests {
     use super::*;
 
-    const AMBIGUOUS: Holds = Holds::Ambiguous(Part::Query);
+    const AMBIGUOUS: Match = Match::Ambiguous(Part::Query);
 
     #[test]
     fn names_are_all_or_any_of_a_query() {
         for (words, path, all, any) in [
-            ("?page|q", "/", Holds::Yes, Holds::No),
-            ("?page|q", "/?", Holds::Yes, Holds::No),
-            ("?page|q", "/?page=2&q", Holds::Yes, Holds::Yes),
-            ("?page|q", "/?page=2&&x=1", Holds::No, Holds::Yes),
-            ("?page|q", "/?x=q&y=?q", Holds::No, Holds::No),
-            ("?page|q", "/?pages=1&qq", Holds::No, Holds::No),
-            ("?", "/", Holds::Yes, Holds::No),
-            ("?", "/?x", Holds::No, Holds::No),
-            ("?filter[a]", "/?filter%5Ba%5d=1", Holds::Yes, Holds::Yes),
-            ("?filter%5ba%5d", "/?filter[a]=1", Holds::Yes, Holds::Yes),
-            ("?filter[a]", "/?filter[b]=1", Holds::No, Holds::No),
-            ("?%c3%a4", "/?%C3%A4=1", Holds::Yes, Holds::Yes),
+            ("?page|q", "/", Match::Yes, Match::No),
+            ("?page|q", "/?", Match::Yes, Match::No),
+            ("?page|q", "/?page=2&q", Match::Yes, Match::Yes),
+            ("?page|q", "/?page=2&&x=1", Match::No, Match::Yes),
+            ("?page|q", "/?x=q&y=?q", Match::No, Match::No),
+            ("?page|q", "/?pages=1&qq", Match::No, Match::No),
+            ("?", "/", Match::Yes, Match::No),
+            ("?", "/?x", Match::No, Match::No),
+            ("?filter[a]", "/?filter%5Ba%5d=1", Match::Yes, Match::Yes),
+            ("?filter%5ba%5d", "/?filter[a]=1", Match::Yes, Match::Yes),
+            ("?filter[a]", "/?filter[b]=1", Match::No, Match::No),
+            ("?%c3%a4", "/?%C3%A4=1", Match::Yes, Match::Yes),
             // Values are not judged, unless a server might end them earlier.
-            ("?page", "/?page=%3bx%26q%3D1", Holds::Yes, Holds::Yes),
+            ("?page", "/?page=%3bx%26q%3D1", Match::Yes, Match::Yes),
         ] {
             let names = QueryNames::read(words).unwrap();
             assert_eq!((names.are_all_of(path), names.are_any_of(path)), (all, any), "{words} {path}");
@@ -148,7 +148,7 @@ mod tests {
         let (q, page) = (QueryNames::read("?q").unwrap(), QueryNames::read("?page").unwrap());
         for query in ["q", "q=1&x=1", "x=1&q=1", "Q=1", "q[]=1", "q[a][b]=1", "q%5B%5D=1", "[q]=1", "q["] {
             let path = format!("/?{query}");
-            assert_eq!((q.are_any_of(&path), page.are_all_of(&path)), (Holds::Yes, Holds::No), "{query}");
+            assert_eq!((q.are_any_of(&path), page.are_all_of(&path)), (Match::Yes, Match::No), "{query}");
         }
         for query in [
             "%71=1",
@@ -172,7 +172,7 @@ mod tests {
             assert_eq!((q.are_any_of(&path), page.are_all_of(&path)), (AMBIGUOUS, AMBIGUOUS), "{query}");
         }
         assert_eq!((q.are_any_of("/%3fq=1"), page.are_all_of("/x%3Fq=1")), (AMBIGUOUS, AMBIGUOUS));
-        assert_eq!(QueryNames::read("?a_b").unwrap().are_any_of("/?A.b=1"), Holds::Yes);
+        assert_eq!(QueryNames::read("?a_b").unwrap().are_any_of("/?A.b=1"), Match::Yes);
     }
 
     #[test]

@@ -46,16 +46,16 @@ use scrub::Scrubber;
 /// Their bytes are overwritten when the last copy of this is dropped. The automaton by which they are found is not, so this
 /// program writes no core as long as it runs.
 #[derive(Clone)]
-pub struct Secrets(Arc<Lent>);
+pub struct Secrets(Arc<SecretStore>);
 
-struct Lent {
+struct SecretStore {
     bindings: Vec<SecretBinding>,
-    held: OnceLock<Arc<Held>>,
+    active: OnceLock<Arc<ActiveSecrets>>,
 }
 
-struct Held {
+struct ActiveSecrets {
     secrets: Vec<Secret>,
-    dummies: Arc<Needles>,
+    placeholders: Arc<Needles>,
     scrubber: Arc<Scrubber>,
     began: Instant,
 }
@@ -64,7 +64,7 @@ struct Held {
 struct Secret {
     name: String,
     value: Zeroizing<Vec<u8>>,
-    dummy: String,
+    placeholder: String,
     bindings: Vec<SecretBinding>,
 }
 
@@ -76,7 +76,7 @@ impl Secrets {
     /// When one could go nowhere, or two of them into one place.
     pub fn new(bindings: &[SecretBinding], hosts: &HostList, list: &str) -> Result<Self, SecretError> {
         SecretBinding::check(bindings, hosts, list)?;
-        Ok(Self(Arc::new(Lent { bindings: bindings.to_vec(), held: OnceLock::new() })))
+        Ok(Self(Arc::new(SecretStore { bindings: bindings.to_vec(), active: OnceLock::new() })))
     }
 
     /// Reads the secrets from their sources, and makes their placeholders. They are lent from now on.
@@ -92,22 +92,22 @@ impl Secrets {
                 continue;
             }
             let value = source::read(binding)?;
-            let dummy = placeholder::of(&value).ok_or_else(|| {
+            let placeholder = placeholder::of(&value).ok_or_else(|| {
                 SecretError::new(
                     &binding.name,
-                    "gets no dummy, since there are no random numbers",
+                    "gets no placeholder, since there are no random numbers",
                     "try again",
                 )
             })?;
             secrets.push(Secret {
                 name: binding.name.clone(),
                 value,
-                dummy,
+                placeholder,
                 bindings: vec![binding.clone()],
             });
         }
-        let held = Held::new(secrets, Instant::now())?;
-        self.0.held.get_or_init(|| Arc::new(held));
+        let active = ActiveSecrets::new(secrets, Instant::now())?;
+        self.0.active.get_or_init(|| Arc::new(active));
         Ok(())
     }
 
@@ -124,7 +124,7 @@ impl Secrets {
     /// Returns the variables that a command gets in the place of its secrets.
     #[must_use]
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
-        let of = |secret: &Secret| ((&secret.name).into(), (&secret.dummy).into());
+        let of = |secret: &Secret| ((&secret.name).into(), (&secret.placeholder).into());
         self.secrets().map(of).collect()
     }
 
@@ -132,18 +132,18 @@ impl Secrets {
     /// for.
     #[must_use]
     pub fn named_in(&self, text: &[u8]) -> Option<&str> {
-        let held = self.0.held.get()?;
-        let number = held.scrubber.first(text)?;
-        held.secrets.get(number).map(|one| one.name.as_str())
+        let active = self.0.active.get()?;
+        let number = active.scrubber.first(text)?;
+        active.secrets.get(number).map(|one| one.name.as_str())
     }
 
     fn secrets(&self) -> impl Iterator<Item = &Secret> {
-        self.0.held.get().into_iter().flat_map(|held| &held.secrets)
+        self.0.active.get().into_iter().flat_map(|active| &active.secrets)
     }
 
     /// What is lent, for requests that can only come from a command that runs.
-    fn lent(&self) -> Result<&Arc<Held>, RewriteRefusal> {
-        self.0.held.get().ok_or_else(|| RewriteRefusal {
+    fn lent(&self) -> Result<&Arc<ActiveSecrets>, RewriteRefusal> {
+        self.0.active.get().ok_or_else(|| RewriteRefusal {
             rule: "secret-not-lent",
             reason: "no command runs yet that a secret is lent to".to_owned(),
             fix: None,
@@ -151,18 +151,19 @@ impl Secrets {
     }
 }
 
-impl Held {
+impl ActiveSecrets {
     fn new(secrets: Vec<Secret>, began: Instant) -> Result<Self, SecretError> {
         let too_many = |why: String| {
             let fix = "leave some of them out";
             SecretError::new("?", format!("is one of too many to look for: {why}"), fix)
         };
-        let dummies = Needles::new(secrets.iter().map(|secret| secret.dummy.as_bytes())).map_err(too_many)?;
+        let placeholders =
+            Needles::new(secrets.iter().map(|secret| secret.placeholder.as_bytes())).map_err(too_many)?;
         let pairs: Vec<_> =
-            secrets.iter().map(|secret| (secret.value.as_slice(), secret.dummy.as_str())).collect();
+            secrets.iter().map(|secret| (secret.value.as_slice(), secret.placeholder.as_str())).collect();
         let scrubber = Scrubber::new(&pairs).map_err(too_many)?;
-        let (dummies, scrubber) = (Arc::new(dummies), Arc::new(scrubber));
-        Ok(Self { secrets, dummies, scrubber, began })
+        let (placeholders, scrubber) = (Arc::new(placeholders), Arc::new(scrubber));
+        Ok(Self { secrets, placeholders, scrubber, began })
     }
 }
 
@@ -176,13 +177,13 @@ fn no_cores() {
     }
 }
 
-impl Held {
+impl ActiveSecrets {
     /// Returns whether a host gets a secret.
     fn is_bound(&self, target: &NetTarget) -> bool {
         self.bindings().any(|(_, binding)| binding.host.holds(target))
     }
 
-    /// Returns what a host is: one to which dummies may be mentioned is that of a model.
+    /// Returns what a host is: one to which placeholders may be mentioned is that of a model.
     fn kind_of(&self, target: &NetTarget) -> HostKind {
         let is_model =
             |(_, binding): (&Secret, &SecretBinding)| binding.is_mentioned && binding.host.holds(target);
@@ -202,7 +203,7 @@ impl Held {
         self.secrets.iter().flat_map(|secret| secret.bindings.iter().map(move |binding| (secret, binding)))
     }
 
-    /// Says why a dummy is not let through there.
+    /// Says why a placeholder is not let through there.
     fn elsewhere(&self, number: usize, to: &NetTarget, place: &str) -> RewriteRefusal {
         let secret = self.secrets.get(number);
         let name = secret.map(|secret| secret.name.as_str()).unwrap_or_default();
@@ -256,7 +257,7 @@ impl Held {
 }
 
 impl Rewrite for Secrets {
-    /// Plain requests are looked at wherever they go: a dummy in one is refused.
+    /// Plain requests are looked at wherever they go: a placeholder in one is refused.
     fn inspects(&self, target: &NetTarget, is_tls: bool) -> bool {
         !is_tls || self.0.bindings.iter().any(|binding| binding.host.holds(target))
     }
@@ -284,7 +285,7 @@ impl fmt::Debug for Secrets {
     }
 }
 
-impl fmt::Debug for Held {
+impl fmt::Debug for ActiveSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.secrets.iter().map(|secret| &secret.name)).finish()
     }

@@ -13,12 +13,12 @@ const MAX_NAMES: usize = 8_192;
 
 /// Names and their addresses.
 #[derive(Debug, Default)]
-pub(super) struct AddressBook {
+pub(super) struct VirtualAddresses {
     numbers: HashMap<String, u32>,
     names: Vec<String>,
 }
 
-impl AddressBook {
+impl VirtualAddresses {
     /// Returns the address of a name, or `None` when all addresses are assigned.
     pub(super) fn address_of(&mut self, name: &str) -> Option<Ipv4Addr> {
         if let Some(number) = self.numbers.get(name) {
@@ -54,28 +54,34 @@ mod tests {
 
     #[test]
     fn a_name_has_one_address_and_an_address_one_name() {
-        let mut book = AddressBook::default();
-        let first = book.address_of("a.example").unwrap();
-        let second = book.address_of("b.example").unwrap();
+        let mut virtual_addresses = VirtualAddresses::default();
+        let first = virtual_addresses.address_of("a.example").unwrap();
+        let second = virtual_addresses.address_of("b.example").unwrap();
         assert_ne!(first, second);
-        assert_eq!(book.address_of("a.example"), Some(first));
-        assert_eq!((book.name_of(first), book.name_of(second)), (Some("a.example"), Some("b.example")));
+        assert_eq!(virtual_addresses.address_of("a.example"), Some(first));
+        assert_eq!(
+            (virtual_addresses.name_of(first), virtual_addresses.name_of(second)),
+            (Some("a.example"), Some("b.example"))
+        );
         for other in
             ["198.18.0.0", "198.18.0.3", "198.17.255.255", "198.20.0.1", "0.0.0.0", "255.255.255.255"]
         {
-            assert_eq!(book.name_of(other.parse().unwrap()), None, "{other}");
+            assert_eq!(virtual_addresses.name_of(other.parse().unwrap()), None, "{other}");
         }
     }
 
     #[test]
     fn there_is_an_end_to_them() {
-        let mut book = AddressBook::default();
+        let mut virtual_addresses = VirtualAddresses::default();
         for number in 0..MAX_NAMES {
-            let address = book.address_of(&format!("{number}.example")).unwrap();
-            assert!(AddressBook::is_one(address));
+            let address = virtual_addresses.address_of(&format!("{number}.example")).unwrap();
+            assert!(VirtualAddresses::is_one(address));
         }
-        assert_eq!(book.address_of("one-more.example"), None);
-        assert!(book.address_of("0.example").is_some());
-        assert!(!AddressBook::is_one([198, 20, 0, 0].into()) && !AddressBook::is_one([198, 17, 0, 0].into()));
+        assert_eq!(virtual_addresses.address_of("one-more.example"), None);
+        assert!(virtual_addresses.address_of("0.example").is_some());
+        assert!(
+            !VirtualAddresses::is_one([198, 20, 0, 0].into())
+                && !VirtualAddresses::is_one([198, 17, 0, 0].into())
+        );
     }
 }

@@ -205,15 +205,15 @@ fn secrets_are_lent_to_runs_and_tokens() {
 
     let told = text(&served.asked(&["token", "--json"]).stdout);
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let (token, dummy) = (told["token"].as_str().unwrap(), told["variables"]["GH"].as_str().unwrap());
+    let (token, placeholder) = (told["token"].as_str().unwrap(), told["variables"]["GH"].as_str().unwrap());
     let with = |value: &str| format!("GET / HTTP/1.1\r\nAuthorization: Bearer {value}");
-    assert_eq!(served.client(Some(token), &with(dummy)).1, "hello real\n");
-    // The dummy of one run is of no use to another.
+    assert_eq!(served.client(Some(token), &with(placeholder)).1, "hello real\n");
+    // The placeholder of one run is of no use to another.
     let other = served.token(&[]);
-    assert!(served.client(Some(&other), &with(dummy)).1.contains("other-credential"));
+    assert!(served.client(Some(&other), &with(placeholder)).1.contains("other-credential"));
     let status = text(&served.asked(&["status"]).stdout);
     assert!(
-        status.contains("GH for localhost") && !status.contains(REAL) && !status.contains(dummy),
+        status.contains("GH for localhost") && !status.contains(REAL) && !status.contains(placeholder),
         "{status}"
     );
 }

@@ -114,7 +114,7 @@ fn a_server_gets_the_secret_and_the_command_does_not() {
     assert!(said.contains("it is ghp_") && said.contains("you said: GET /v1/x"), "{said}");
     assert!(!said.contains(REAL) && !said.contains("REALreal"), "{said}");
     assert!(!said.to_ascii_lowercase().contains("set-cookie"), "{said}");
-    assert!(said.matches("ghp_").count() >= 3, "the dummy stands where the secret stood: {said}");
+    assert!(said.matches("ghp_").count() >= 3, "the placeholder stands where the secret stood: {said}");
 
     // The same by the user and password of an address.
     let output = run(&echo, folder.path(), &[], "curl -sS http://me:$TOKEN@{to}/v1/x");

@@ -62,8 +62,13 @@ fn answer(message: &[u8], shared: &Shared) -> Option<Vec<u8>> {
     if !query.wants_address {
         return Some(query.answer(NameAnswer::Nothing));
     }
-    let mut book = shared.book.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    Some(query.answer(book.address_of(&query.name).map_or(NameAnswer::Failed, NameAnswer::Address)))
+    let mut virtual_addresses =
+        shared.virtual_addresses.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Some(
+        query.answer(
+            virtual_addresses.address_of(&query.name).map_or(NameAnswer::Failed, NameAnswer::Address),
+        ),
+    )
 }
 
 /// Each name once, and no more of them than anybody would read.

@@ -7,7 +7,7 @@ use super::super::host_list::NOT_LISTED;
 
 /// What the entries of a list have let through, in their order.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct Quotas {
     began: Instant,
     entries: Vec<Used>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Exhausted {
     pub(super) reason: String,
 }
 
-impl Ledger {
+impl Quotas {
     pub(super) fn new(began: Instant) -> Self {
         Self { began, entries: Vec::new() }
     }
@@ -108,8 +108,8 @@ mod tests {
     use super::super::super::conditions::Conditions;
     use super::*;
 
-    fn taken(ledger: &mut Ledger, bounds: EntryBounds, now: Instant) -> Result<Granted, &'static str> {
-        ledger.take(&[(3, "a.example", bounds)], now).map_err(|exhausted| exhausted.rule)
+    fn taken(quotas: &mut Quotas, bounds: EntryBounds, now: Instant) -> Result<Granted, &'static str> {
+        quotas.take(&[(3, "a.example", bounds)], now).map_err(|exhausted| exhausted.rule)
     }
 
     #[test]
@@ -117,30 +117,30 @@ mod tests {
         let began = Instant::now();
         let after = |seconds| began + Duration::from_secs(seconds);
         let none = EntryBounds::default();
-        let mut ledger = Ledger::new(began);
-        assert!((0..100).all(|_| taken(&mut ledger, none, began) == Ok(Granted::default())));
+        let mut quotas = Quotas::new(began);
+        assert!((0..100).all(|_| taken(&mut quotas, none, began) == Ok(Granted::default())));
 
-        let mut ledger = Ledger::new(began);
+        let mut quotas = Quotas::new(began);
         let two = EntryBounds { requests: Some(2), upload: Some(5), ..none };
-        assert_eq!(taken(&mut ledger, two, began), Ok(Granted { upload: Some(5), ..Granted::default() }));
-        assert!(taken(&mut ledger, two, after(9)).is_ok());
-        assert_eq!(taken(&mut ledger, two, after(99)), Err("too-many"));
+        assert_eq!(taken(&mut quotas, two, began), Ok(Granted { upload: Some(5), ..Granted::default() }));
+        assert!(taken(&mut quotas, two, after(9)).is_ok());
+        assert_eq!(taken(&mut quotas, two, after(99)), Err("too-many"));
         // Another entry still has some.
-        assert!(ledger.take(&[(3, "a", two), (0, "b", none)], began).is_ok());
+        assert!(quotas.take(&[(3, "a", two), (0, "b", none)], began).is_ok());
 
-        let mut ledger = Ledger::new(began);
+        let mut quotas = Quotas::new(began);
         let slow = EntryBounds { rate: Some((2, Duration::from_secs(10))), ..none };
         let rows =
             [(0, true), (1, true), (2, false), (9, false), (10, true), (11, true), (19, false), (20, true)];
         for (second, is_let_through) in rows {
-            assert_eq!(taken(&mut ledger, slow, after(second)).is_ok(), is_let_through, "{second}");
+            assert_eq!(taken(&mut quotas, slow, after(second)).is_ok(), is_let_through, "{second}");
         }
 
-        let mut ledger = Ledger::new(began);
+        let mut quotas = Quotas::new(began);
         let short = EntryBounds { lifetime: Some(Duration::from_secs(10)), ..none };
-        assert_eq!(taken(&mut ledger, short, after(9)).unwrap().until, Some(after(10)));
-        assert_eq!(taken(&mut ledger, short, after(10)), Err("expired"));
-        assert_eq!(ledger.take(&[], began).unwrap_err().rule, "not-listed");
+        assert_eq!(taken(&mut quotas, short, after(9)).unwrap().until, Some(after(10)));
+        assert_eq!(taken(&mut quotas, short, after(10)), Err("expired"));
+        assert_eq!(quotas.take(&[], began).unwrap_err().rule, "not-listed");
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
         let mut conditions = Conditions::default();
         conditions.add("for=8760h").unwrap();
         let began = Instant::now();
-        let granted = taken(&mut Ledger::new(began), conditions.bounds, began).unwrap();
+        let granted = taken(&mut Quotas::new(began), conditions.bounds, began).unwrap();
         assert_eq!(granted.until, Some(began + Duration::from_secs(365 * 24 * 3_600)));
     }
 }

@@ -43,7 +43,7 @@ const BUSY: u16 = 503;
 /// The most bytes of a name and a password in SOCKS (RFC 1929).
 const MAX_SOCKS: usize = 1024;
 
-/// How a client is told to say whose it is.
+/// How a client is told to identify its run.
 const FIX: &str = "send `Proxy-Authorization: Bearer TOKEN`, with the token of `$STOCKADE_BROKER_TOKEN` within a run, and of `stockade broker token` elsewhere";
 
 /// Who may come in, and to whom.
@@ -183,13 +183,13 @@ fn accept_all(listener: &UnixListener, waiting: &Arc<Waiting>) {
     }
 }
 
-/// What a client has said of whose it is.
-struct Told {
+/// The token of a client, and the protocol in which it was sent.
+struct Greeting {
     token: Option<String>,
     speaks: Speaks,
 }
 
-/// Hears whose a client is, and has it served by the broker of that one.
+/// Reads a client's token, and serves the client with the proxy of that run.
 fn welcome(socket: UnixStream, place: WaitingClient) {
     // Both kinds of stream are one descriptor, and what is asked of it here is the same for both.
     let client = TcpStream::from(OwnedFd::from(socket));
@@ -197,11 +197,11 @@ fn welcome(socket: UnixStream, place: WaitingClient) {
     if !matches!(incoming.more(), Ok(More::Came)) {
         return;
     }
-    let told = match incoming.bytes.first() {
+    let greeting = match incoming.bytes.first() {
         Some(&socks::VERSION) => by_socks(&mut incoming).ok().flatten(),
         _ => by_http(&mut incoming),
     };
-    let Some(Told { token, speaks }) = told else { return };
+    let Some(Greeting { token, speaks }) = greeting else { return };
     let keeper = Arc::clone(&place.waiting.keeper);
     match token.and_then(|token| keeper.broker(&token)) {
         Some(broker) => serve(&broker, &client, speaks, std::mem::take(&mut incoming.bytes), place),
@@ -217,7 +217,7 @@ fn welcome(socket: UnixStream, place: WaitingClient) {
 }
 
 /// Reads the head of a request, which has the token.
-fn by_http(incoming: &mut Incoming<'_>) -> Option<Told> {
+fn by_http(incoming: &mut Incoming<'_>) -> Option<Greeting> {
     let end = match head(incoming).ok()?? {
         Ok(end) => end,
         Err(bad) => {
@@ -230,21 +230,21 @@ fn by_http(incoming: &mut Incoming<'_>) -> Option<Told> {
     let token = proxy_token(&incoming.bytes);
     incoming.bytes = to_whole_url(&incoming.bytes);
     incoming.bytes.extend(rest);
-    Some(Told { token, speaks: Speaks::Http })
+    Some(Greeting { token, speaks: Speaks::Http })
 }
 
 /// Reads a greeting of SOCKS, and the password, which is the token.
-fn by_socks(incoming: &mut Incoming<'_>) -> io::Result<Option<Told>> {
+fn by_socks(incoming: &mut Incoming<'_>) -> io::Result<Option<Greeting>> {
     let mut client = incoming.client();
     client.set_write_timeout(Some(MOMENT))?;
     let Some(offers) = complete(incoming, socks::offers_password)? else { return Ok(None) };
     if !offers {
         client.write_all(&socks::NO_WAY)?;
-        return Ok(Some(Told { token: None, speaks: Speaks::Nothing }));
+        return Ok(Some(Greeting { token: None, speaks: Speaks::Nothing }));
     }
     client.write_all(&socks::PASSWORD)?;
     let token = complete(incoming, socks::password)?;
-    Ok(token.map(|token| Told { token: Some(token), speaks: Speaks::Socks }))
+    Ok(token.map(|token| Greeting { token: Some(token), speaks: Speaks::Socks }))
 }
 
 /// Reads until something is complete, and takes it away from what has come; nothing if it cannot become that.
@@ -303,9 +303,9 @@ fn serve(broker: &BrokerHandle, client: &TcpStream, speaks: Speaks, said: Vec<u8
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speaks {
     Http,
-    /// It has told its password, and waits to hear whether that is right.
+    /// The client has sent its password and waits for the reply.
     Socks,
-    /// It was told already.
+    /// The reply was sent.
     Nothing,
 }
 

@@ -161,7 +161,8 @@ fn meant(address: SocketAddr, shared: &Shared) -> Option<NetTarget> {
     let named = |host| NetTarget { host, port: Some(address.port()), shown: None };
     let ip = address.ip().to_canonical();
     if let IpAddr::V4(four) = ip
-        && let Some(name) = shared.book.lock().unwrap_or_else(PoisonError::into_inner).name_of(four)
+        && let Some(name) =
+            shared.virtual_addresses.lock().unwrap_or_else(PoisonError::into_inner).name_of(four)
     {
         return Some(named(Host::Name(name.to_owned())));
     }
@@ -276,7 +277,7 @@ pub(super) fn granted(
 ) -> Result<Granted, Box<Brokered>> {
     let granted = granted_by_list(shared, target, asked)?;
     if shared.options.observes {
-        shared.sightings().see(target, asked);
+        shared.observations().see(target, asked);
     }
     Ok(granted)
 }
@@ -295,8 +296,8 @@ fn granted_by_list(
             Err(Box::new(shared.check.advising(refused(rule, reason), entry)))
         }
         Ruling::Allowed(entries) => {
-            let mut ledger = shared.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-            let taken = ledger.take(&entries, Instant::now());
+            let mut quotas = shared.quotas.lock().unwrap_or_else(PoisonError::into_inner);
+            let taken = quotas.take(&entries, Instant::now());
             taken.map_err(|Exhausted { rule, reason }| Box::new(refused(rule, reason)))
         }
     }

@@ -9,7 +9,7 @@ use hyper::http::{HeaderMap, HeaderValue, StatusCode, response};
 
 use super::super::broker::inspect::{BodyRewrite, Conversation, RewriteRefusal};
 use super::super::header_table::{HeaderAt, HeaderFate, HeaderOf, WITHHELD, headers_of};
-use super::Held;
+use super::ActiveSecrets;
 use super::parts::{self, PartScrubbed};
 use super::scrub::{Pieces, Scrubbed, scrub_headers, through, unreadable};
 
@@ -22,16 +22,16 @@ const STEP: usize = 1 << 10;
 
 /// Goes over an answer.
 pub(super) fn rewrite(
-    held: &Arc<Held>,
+    active: &Arc<ActiveSecrets>,
     to: Conversation<'_>,
     head: &mut response::Parts,
 ) -> Result<BodyRewrite, RewriteRefusal> {
-    scrub_headers(&held.scrubber, &mut head.headers);
-    if held.is_bound(to.target) {
+    scrub_headers(&active.scrubber, &mut head.headers);
+    if active.is_bound(to.target) {
         withhold(&mut head.headers);
     }
-    let scrubbed = || Scrubbed::new(Arc::clone(&held.scrubber));
-    let Some(shortest) = held.shortest_sent_to(to.target) else {
+    let scrubbed = || Scrubbed::new(Arc::clone(&active.scrubber));
+    let Some(shortest) = active.shortest_sent_to(to.target) else {
         // Frames are no text of which a part could be changed, and this host was sent nothing that could be in them.
         let is_websocket = head.status == StatusCode::SWITCHING_PROTOCOLS;
         return Ok(if is_websocket { BodyRewrite::Unchanged } else { through(scrubbed()) });
@@ -45,7 +45,7 @@ pub(super) fn rewrite(
     let [coding] = codings.as_slice() else {
         return match (codings.is_empty(), is_part) {
             (false, _) => unreadable(codings.join(", ")),
-            (true, true) => Ok(through(PartScrubbed::new(&held.scrubber))),
+            (true, true) => Ok(through(PartScrubbed::new(&active.scrubber))),
             (true, false) => Ok(through(scrubbed())),
         };
     };

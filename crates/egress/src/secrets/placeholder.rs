@@ -100,12 +100,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dummies_have_the_shape_of_what_they_stand_for() {
-        let same_letters = |secret: &str, dummy: &str| {
+    fn placeholders_have_the_shape_of_their_secrets() {
+        let same_letters = |secret: &str, placeholder: &str| {
             let class =
                 |byte: u8| (byte.is_ascii_digit(), byte.is_ascii_lowercase(), byte.is_ascii_uppercase());
             let has = |text: &str, what: (bool, bool, bool)| text.bytes().any(|byte| class(byte) == what);
-            dummy.bytes().all(|byte| has(secret, class(byte)))
+            placeholder.bytes().all(|byte| has(secret, class(byte)))
         };
         for secret in [
             "ghp_0123456789abcdefghijABCDEFGHIJ012345",
@@ -117,13 +117,13 @@ mod tests {
             "c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0IHM0Cg==",
             "123e4567-e89b-12d3-a456-426614174000",
         ] {
-            let dummy = of(secret.as_bytes()).unwrap();
-            assert_eq!(dummy.len(), secret.len(), "{secret} {dummy}");
-            assert!(same_letters(secret, &dummy), "{secret} {dummy}");
-            assert_ne!(dummy, secret);
-            assert_ne!(dummy, of(secret.as_bytes()).unwrap(), "it is another one in each run");
+            let placeholder = of(secret.as_bytes()).unwrap();
+            assert_eq!(placeholder.len(), secret.len(), "{secret} {placeholder}");
+            assert!(same_letters(secret, &placeholder), "{secret} {placeholder}");
+            assert_ne!(placeholder, secret);
+            assert_ne!(placeholder, of(secret.as_bytes()).unwrap(), "it is another one in each run");
             let prefix = token_prefix(secret);
-            assert!(dummy.starts_with(prefix), "{dummy}");
+            assert!(placeholder.starts_with(prefix), "{placeholder}");
         }
         let short = of(b"hunter22").unwrap();
         assert!(short.len() >= MIN_RANDOM, "{short}");

@@ -1,4 +1,4 @@
-//! What becomes of a request: each dummy in it is judged by where it stands, and replaced where it belongs.
+//! What becomes of a request: each placeholder in it is judged by where it stands, and replaced where it belongs.
 
 use hyper::body::Bytes;
 use hyper::http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE};
@@ -14,7 +14,7 @@ use super::super::header_table::{HeaderAt, HeaderFate, HeaderOf, headers_of};
 use super::super::secret_binding::{SecretBinding, SecretPlace};
 use super::needles::{READINGS, Spelling};
 use super::scrub::{Watched, through};
-use super::{Held, Secret, credentials, parts, percent, sigv4};
+use super::{ActiveSecrets, Secret, credentials, parts, percent, sigv4};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ const NO_PASSWORDS: &[&[u8]] = &[b"", b"x-oauth-basic", b"x"];
 
 /// A request that is looked at.
 pub(super) struct Asked<'h> {
-    held: &'h Arc<Held>,
+    active: &'h Arc<ActiveSecrets>,
     to: Conversation<'h>,
     /// Whether its host gets a secret, whatever the path.
     is_bound: bool,
@@ -42,15 +42,15 @@ pub(super) struct Asked<'h> {
 
 /// Puts secrets into a request.
 pub(super) fn rewrite(
-    held: &Arc<Held>,
+    active: &Arc<ActiveSecrets>,
     to: Conversation<'_>,
     head: &mut request::Parts,
 ) -> Result<BodyRewrite, RewriteRefusal> {
     let whole = head.uri.path_and_query().map_or("/", PathAndQuery::as_str).to_owned();
     let (path, query) =
         whole.split_once('?').map_or((whole.as_str(), None), |(path, query)| (path, Some(query)));
-    let is_bound = held.is_bound(to.target);
-    let asked = Asked { held, to, is_bound, path: path.to_owned(), until: Cell::default() };
+    let is_bound = active.is_bound(to.target);
+    let asked = Asked { active, to, is_bound, path: path.to_owned(), until: Cell::default() };
     asked.holds_none(to.target.host.to_string().as_bytes(), "the name of the host")?;
     asked.holds_none(head.method.as_str().as_bytes(), "the method")?;
     // A request that is signed is judged as a whole, and nothing else is put into its address.
@@ -68,7 +68,7 @@ pub(super) fn rewrite(
     }
     let unsigned = signing.is_some().then(|| head.headers.clone());
     asked.headers(head, signing.is_some())?;
-    if let Some(shortest) = held.shortest_sent_to(to.target) {
+    if let Some(shortest) = active.shortest_sent_to(to.target) {
         parts::judge(head, shortest)?;
         ask_for_readable(&mut head.headers);
     }
@@ -114,13 +114,13 @@ impl<'h> Asked<'h> {
         number: usize,
         is_place: impl Fn(&SecretPlace) -> bool,
     ) -> Result<Option<(&'h Secret, &'h SecretBinding)>, RewriteRefusal> {
-        let Some(secret) = self.held.secrets.get(number) else { return Ok(None) };
+        let Some(secret) = self.active.secrets.get(number) else { return Ok(None) };
         let to_host = |binding: &&SecretBinding| binding.host.holds(self.to.target);
         for binding in secret.bindings.iter().filter(to_host) {
             match binding.holds_path(&self.path) {
                 None => return Err(self.ambiguous()),
                 Some(true) if binding.places.iter().any(&is_place) => {
-                    self.held.may_go(secret, binding, self.to)?;
+                    self.active.may_go(secret, binding, self.to)?;
                     self.lent(binding);
                     return Ok(Some((secret, binding)));
                 }
@@ -132,7 +132,7 @@ impl<'h> Asked<'h> {
 
     /// What is put into the request is lent: nothing that this opens outlasts that.
     fn lent(&self, binding: &SecretBinding) {
-        let until = self.held.lent_until(binding);
+        let until = self.active.lent_until(binding);
         self.until.set(self.until.get().into_iter().chain(until).min());
     }
 
@@ -152,16 +152,16 @@ impl<'h> Asked<'h> {
     }
 
     fn elsewhere(&self, number: usize, place: &str) -> RewriteRefusal {
-        self.held.elsewhere(number, self.to.target, place)
+        self.active.elsewhere(number, self.to.target, place)
     }
 
-    /// Refuses a dummy in a text where none ever belongs.
+    /// Refuses a placeholder in a text where none ever belongs.
     fn holds_none(&self, text: &[u8], place: &str) -> Result<(), RewriteRefusal> {
-        self.held.dummies.first(text).map_or(Ok(()), |number| Err(self.elsewhere(number, place)))
+        self.active.placeholders.first(text).map_or(Ok(()), |number| Err(self.elsewhere(number, place)))
     }
 
     fn other(&self, place: &str) -> RewriteRefusal {
-        let bound = self.held.bindings().filter(|(_, binding)| binding.host.holds(self.to.target));
+        let bound = self.active.bindings().filter(|(_, binding)| binding.host.holds(self.to.target));
         let names: Vec<_> = bound.map(|(secret, _)| format!("`{}`", secret.name)).collect();
         RewriteRefusal {
             rule: "other-credential",
@@ -178,7 +178,7 @@ impl<'h> Asked<'h> {
 
     /// The path with what belongs there; nothing if nothing does.
     fn path(&self, path: &str) -> Result<Option<Zeroizing<String>>, RewriteRefusal> {
-        let found = self.held.dummies.find(path.as_bytes());
+        let found = self.active.placeholders.find(path.as_bytes());
         let Some(first) = found.first() else { return Ok(None) };
         let elsewhere = || Err(self.elsewhere(first.value, "the path"));
         let is_one = found.iter().all(|one| one.value == first.value && one.spelling == Spelling::Plain);
@@ -186,10 +186,10 @@ impl<'h> Asked<'h> {
             return elsewhere();
         };
         // It stands there once, and as it is.
-        let Some((before, after)) = path.split_once(&secret.dummy).filter(|_| is_one) else {
+        let Some((before, after)) = path.split_once(&secret.placeholder).filter(|_| is_one) else {
             return elsewhere();
         };
-        if after.contains(&secret.dummy) {
+        if after.contains(&secret.placeholder) {
             return elsewhere();
         }
         let mut new = Zeroizing::new(String::with_capacity(path.len() + 3 * secret.value.len()));
@@ -229,8 +229,8 @@ impl<'h> Asked<'h> {
     ) -> Result<Option<&'h Secret>, RewriteRefusal> {
         let plain = String::from_utf8_lossy(&percent::decoded(name)).into_owned();
         let is_place = |place: &SecretPlace| *place == SecretPlace::Query(plain.clone());
-        let Some(number) = self.held.dummies.first(pair.as_bytes()) else {
-            let is_ours = self.held.bindings().any(|(_, binding)| {
+        let Some(number) = self.active.placeholders.first(pair.as_bytes()) else {
+            let is_ours = self.active.bindings().any(|(_, binding)| {
                 binding.host.holds(self.to.target) && binding.places.iter().any(is_place)
             });
             let other = Some(plain.clone()).filter(|_| is_ours).or_else(|| credential_in(pair));
@@ -242,7 +242,7 @@ impl<'h> Asked<'h> {
         let Some((secret, _)) = self.belongs(number, is_place)? else {
             return Err(self.elsewhere(number, "the query"));
         };
-        match percent::decoded(value) == secret.dummy.as_bytes() {
+        match percent::decoded(value) == secret.placeholder.as_bytes() {
             true => Ok(Some(secret)),
             false => Err(self.elsewhere(number, "the query, as a part of something else")),
         }
@@ -280,8 +280,8 @@ impl<'h> Asked<'h> {
         if let Some(basic) = (name == AUTHORIZATION).then(|| user_and_password(value)).flatten() {
             return self.basic(&basic);
         }
-        let Some(number) = self.held.dummies.first(value.as_bytes()) else {
-            let kind = self.held.kind_of(self.to.target);
+        let Some(number) = self.active.placeholders.first(value.as_bytes()) else {
+            let kind = self.active.kind_of(self.to.target);
             let is_credential = || credentials::is_header(name.as_str(), value.as_bytes(), kind);
             return match self.is_bound && is_credential() {
                 true => Err(self.other(&shown)),
@@ -293,7 +293,7 @@ impl<'h> Asked<'h> {
             return Err(self.elsewhere(number, &shown));
         };
         let text = value.to_str().unwrap_or_default();
-        let Some(before) = text.strip_suffix(&secret.dummy).filter(|before| is_word(before)) else {
+        let Some(before) = text.strip_suffix(&secret.placeholder).filter(|before| is_word(before)) else {
             return Err(self.other(&shown));
         };
         sensitive(&[before.as_bytes(), &secret.value]).map(Some).ok_or_else(|| unwritable(&shown))
@@ -302,7 +302,8 @@ impl<'h> Asked<'h> {
     /// What `Authorization: Basic` is to say.
     fn basic(&self, (user, password): &(Vec<u8>, Vec<u8>)) -> Result<Option<HeaderValue>, RewriteRefusal> {
         let shown = "the header `authorization` (`Basic`)";
-        let (in_user, in_password) = (self.held.dummies.first(user), self.held.dummies.first(password));
+        let (in_user, in_password) =
+            (self.active.placeholders.first(user), self.active.placeholders.first(password));
         let Some(number) = in_password.or(in_user) else {
             return match self.is_bound {
                 true => Err(self.other(shown)),
@@ -312,12 +313,14 @@ impl<'h> Asked<'h> {
         let Some((secret, _)) = self.belongs(number, |place| *place == SecretPlace::Basic)? else {
             return Err(self.elsewhere(number, shown));
         };
-        let dummy = secret.dummy.as_bytes();
+        let placeholder = secret.placeholder.as_bytes();
         let value = match (user.as_slice(), password.as_slice()) {
-            (user, password) if password == dummy && in_user.is_none() && !credentials::is_token(user) => {
+            (user, password)
+                if password == placeholder && in_user.is_none() && !credentials::is_token(user) =>
+            {
                 basic_header(user, &secret.value)
             }
-            (user, password) if user == dummy && NO_PASSWORDS.contains(&password) => {
+            (user, password) if user == placeholder && NO_PASSWORDS.contains(&password) => {
                 basic_header(&secret.value, password)
             }
             _ => return Err(self.other(shown)),
@@ -328,38 +331,38 @@ impl<'h> Asked<'h> {
     /// What becomes of the body.
     fn body(&self) -> BodyRewrite {
         if let Some(number) = self.in_body() {
-            let (held, target, path) = (Arc::clone(self.held), self.to.target.clone(), self.path.clone());
+            let (active, target, path) = (Arc::clone(self.active), self.to.target.clone(), self.path.clone());
             let (is_tls, is_loopback, is_bound) = (self.to.is_tls, self.to.is_loopback, self.is_bound);
             let finish = move |head: &mut request::Parts, body: Bytes| {
                 let to = Conversation { target: &target, is_tls, is_loopback };
-                let asked = Asked { held: &held, to, is_bound, path, until: Cell::default() };
+                let asked = Asked { active: &active, to, is_bound, path, until: Cell::default() };
                 let body = asked.whole_body(head, body, number);
                 asked.say_until(head);
                 body
             };
             return BodyRewrite::Whole { most: MAX_BODY, then: Box::new(finish) };
         }
-        let (held, target, path) = (Arc::clone(self.held), self.to.target.clone(), self.path.clone());
+        let (active, target, path) = (Arc::clone(self.active), self.to.target.clone(), self.path.clone());
         let (is_tls, is_loopback, is_bound) = (self.to.is_tls, self.to.is_loopback, self.is_bound);
         let judge = move |number| {
             let to = Conversation { target: &target, is_tls, is_loopback };
-            let asked = Asked { held: &held, to, is_bound, path: path.clone(), until: Cell::default() };
+            let asked = Asked { active: &active, to, is_bound, path: path.clone(), until: Cell::default() };
             match asked.is_mentioned(number) {
                 true => Ok(()),
                 false => Err(asked.elsewhere(number, "the body")),
             }
         };
-        through(Watched::new(Arc::clone(&self.held.dummies), Box::new(judge)))
+        through(Watched::new(Arc::clone(&self.active.placeholders), Box::new(judge)))
     }
 
     /// Whether the placeholder of this secret may occur in a body here. A host that gets the secret learns nothing from it.
     fn is_mentioned(&self, number: usize) -> bool {
-        let Some(secret) = self.held.secrets.get(number) else { return false };
+        let Some(secret) = self.active.secrets.get(number) else { return false };
         secret.bindings.iter().any(|binding| {
             binding.is_mentioned
                 && binding.host.holds(self.to.target)
                 && binding.holds_path(&self.path) == Some(true)
-                && self.held.may_go(secret, binding, self.to).is_ok()
+                && self.active.may_go(secret, binding, self.to).is_ok()
         })
     }
 
@@ -370,13 +373,13 @@ impl<'h> Asked<'h> {
                 && binding.host.holds(self.to.target)
                 && binding.holds_path(&self.path) != Some(false)
         };
-        self.held.secrets.iter().position(|secret| secret.bindings.iter().any(goes))
+        self.active.secrets.iter().position(|secret| secret.bindings.iter().any(goes))
     }
 
     /// Puts a secret into a body, in the spelling of what it is.
     fn whole_body(&self, head: &request::Parts, body: Bytes, number: usize) -> Result<Bytes, RewriteRefusal> {
         // One that stands there once is found by each reading.
-        let found = self.held.dummies.find_up_to(&body, READINGS * MAX_TIMES + 1);
+        let found = self.active.placeholders.find_up_to(&body, READINGS * MAX_TIMES + 1);
         if found.is_empty() {
             return Ok(body);
         }
@@ -393,7 +396,7 @@ impl<'h> Asked<'h> {
             return Err(too_often(&secret.name));
         }
         let length = body.len().saturating_add(places.len().saturating_mul(spelled.len()));
-        let length = length.saturating_sub(places.len().saturating_mul(secret.dummy.len()));
+        let length = length.saturating_sub(places.len().saturating_mul(secret.placeholder.len()));
         if length > MAX_BODY {
             return Err(unwritable(&format!(
                 "its body, which may not be longer than {MAX_BODY} bytes with it"
@@ -420,11 +423,11 @@ impl<'h> Asked<'h> {
                 .iter()
                 .any(|one| one.places.contains(&SecretPlace::SigV4) && one.host.holds(self.to.target))
         };
-        let Some(number) = self.held.secrets.iter().position(signs) else { return Ok(None) };
+        let Some(number) = self.active.secrets.iter().position(signs) else { return Ok(None) };
         self.belongs(number, |place| *place == SecretPlace::SigV4)
     }
 
-    /// Signs a request anew that was signed with the dummy.
+    /// Signs a request anew that was signed with the placeholder.
     fn sign(
         &self,
         head: &mut request::Parts,
@@ -446,24 +449,27 @@ impl<'h> Asked<'h> {
         };
         let signed = sigv4::Signed::read(authorization.as_bytes()).map_err(|why| refused(why.to_owned()))?;
         if let Some(hash) = sigv4::payload_hash(&unsigned).map_err(|why| refused(why.to_owned()))? {
-            let new = signed.anew(&unsigned, head, self.to.target, &hash, (&secret.dummy, &secret.value));
+            let new =
+                signed.anew(&unsigned, head, self.to.target, &hash, (&secret.placeholder, &secret.value));
             let new = new.map_err(|why| refused(why.to_owned()))?;
             head.headers.insert(AUTHORIZATION, new);
             return Ok(self.body());
         }
-        let (held, number) = (Arc::clone(self.held), self.number_of(secret));
+        let (active, number) = (Arc::clone(self.active), self.number_of(secret));
         let (target, binding) = (self.to.target.clone(), binding.clone());
         let (is_tls, is_loopback) = (self.to.is_tls, self.to.is_loopback);
         let finish = move |head: &mut request::Parts, body: Bytes| {
-            if let Some(found) = held.dummies.first(&body) {
-                return Err(held.elsewhere(found, &target, "the body"));
+            if let Some(found) = active.placeholders.first(&body) {
+                return Err(active.elsewhere(found, &target, "the body"));
             }
-            let Some(secret) = held.secrets.get(number) else { return Err(refused("it is gone".to_owned())) };
+            let Some(secret) = active.secrets.get(number) else {
+                return Err(refused("it is gone".to_owned()));
+            };
             // The body took its time.
             let to = Conversation { target: &target, is_tls, is_loopback };
-            held.may_go(secret, &binding, to)?;
+            active.may_go(secret, &binding, to)?;
             let hash = sigv4::hash(&body);
-            let new = signed.anew(&unsigned, head, &target, &hash, (&secret.dummy, &secret.value));
+            let new = signed.anew(&unsigned, head, &target, &hash, (&secret.placeholder, &secret.value));
             head.headers.insert(AUTHORIZATION, new.map_err(|why| refused(why.to_owned()))?);
             Ok(body)
         };
@@ -471,7 +477,7 @@ impl<'h> Asked<'h> {
     }
 
     fn number_of(&self, secret: &Secret) -> usize {
-        self.held.secrets.iter().position(|one| one.name == secret.name).unwrap_or(usize::MAX)
+        self.active.secrets.iter().position(|one| one.name == secret.name).unwrap_or(usize::MAX)
     }
 }
 

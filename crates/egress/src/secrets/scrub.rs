@@ -1,4 +1,4 @@
-//! Takes secrets out of what comes back, and looks for dummies in what goes out, piece by piece.
+//! Takes secrets out of what comes back, and looks for placeholders in what goes out, piece by piece.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -80,7 +80,7 @@ pub(super) fn unreadable(why: &str) -> RewriteRefusal {
 pub(super) struct Scrubber {
     needles: Needles,
     /// In the order of the values.
-    dummies: Vec<String>,
+    placeholders: Vec<String>,
 }
 
 impl Scrubber {
@@ -91,7 +91,10 @@ impl Scrubber {
     pub(super) fn new(pairs: &[(&[u8], &str)]) -> Result<Self, String> {
         let sought = |value| Sought { value, public: placeholder::known_beginning(value) };
         let needles = Needles::of(pairs.iter().map(|(value, _)| sought(*value)))?;
-        Ok(Self { needles, dummies: pairs.iter().map(|(_, dummy)| (*dummy).to_owned()).collect() })
+        Ok(Self {
+            needles,
+            placeholders: pairs.iter().map(|(_, placeholder)| (*placeholder).to_owned()).collect(),
+        })
     }
 
     pub(super) const fn needles(&self) -> &Needles {
@@ -117,15 +120,15 @@ impl Scrubber {
         let gone = usize::try_from(base.saturating_sub(found.from)).unwrap_or(usize::MAX);
         let Some(place) = text.get_mut(index(found.from)..end) else { return };
         let length = place.len().saturating_add(gone);
-        let dummy = self.dummies.get(found.value).map(String::as_bytes).unwrap_or_default();
+        let placeholder = self.placeholders.get(found.value).map(String::as_bytes).unwrap_or_default();
         let spelled = match found.spelling {
-            Spelling::Utf16 { .. } | Spelling::Plain => found.spelling.of(dummy),
+            Spelling::Utf16 { .. } | Spelling::Plain => found.spelling.of(placeholder),
             // The replacement has to be valid in the same encoding.
             Spelling::Hex => {
-                Spelling::Hex.of(dummy).into_iter().chain(std::iter::repeat_n(b'0', length)).collect()
+                Spelling::Hex.of(placeholder).into_iter().chain(std::iter::repeat_n(b'0', length)).collect()
             }
             Spelling::Base64 { .. } => {
-                found.spelling.of(dummy).into_iter().chain(std::iter::repeat_n(b'A', length)).collect()
+                found.spelling.of(placeholder).into_iter().chain(std::iter::repeat_n(b'A', length)).collect()
             }
         };
         let all = spelled.into_iter().chain(std::iter::repeat(FILLER));
@@ -138,31 +141,31 @@ impl Scrubber {
 pub(super) struct Scrubbed {
     scrubber: Arc<Scrubber>,
     stream: NeedleStream,
-    /// What is held back, and where it begins in all that goes by.
-    held: Vec<u8>,
+    /// Bytes that are delayed, and their offset in the stream.
+    active: Vec<u8>,
     base: u64,
 }
 
 impl Scrubbed {
     pub(super) fn new(scrubber: Arc<Scrubber>) -> Self {
         let stream = NeedleStream::new(&scrubber.needles);
-        Self { scrubber, stream, held: Vec::new(), base: 0 }
+        Self { scrubber, stream, active: Vec::new(), base: 0 }
     }
 
     fn cover(&mut self, found: &[Found]) {
-        found.iter().for_each(|one| self.scrubber.cover(&mut self.held, self.base, one));
+        found.iter().for_each(|one| self.scrubber.cover(&mut self.active, self.base, one));
     }
 }
 
 impl Pieces for Scrubbed {
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
-        self.held.extend_from_slice(piece);
+        self.active.extend_from_slice(piece);
         let mut found = Vec::new();
         self.stream.feed(&self.scrubber.needles, piece, &mut |one| found.push(one));
         self.cover(&found);
         let settled = self.stream.is_settled_until(&self.scrubber.needles).saturating_sub(self.base);
-        let settled = usize::try_from(settled).unwrap_or_default().min(self.held.len());
-        out.extend(self.held.drain(..settled));
+        let settled = usize::try_from(settled).unwrap_or_default().min(self.active.len());
+        out.extend(self.active.drain(..settled));
         self.base += settled as u64;
         Ok(())
     }
@@ -175,8 +178,8 @@ impl Pieces for Scrubbed {
         // A body that ends within a value is no way to have the first half of it.
         let begun = before.min(self.stream.is_certain_from(&self.scrubber.needles));
         let begun = usize::try_from(begun.saturating_sub(self.base)).unwrap_or(usize::MAX);
-        self.held.iter_mut().skip(begun).for_each(|byte| *byte = FILLER);
-        out.append(&mut self.held);
+        self.active.iter_mut().skip(begun).for_each(|byte| *byte = FILLER);
+        out.append(&mut self.active);
         Ok(())
     }
 
@@ -206,22 +209,22 @@ pub(super) fn scrub_headers(scrubber: &Scrubber, headers: &mut HeaderMap) {
     }
 }
 
-/// A body in which each dummy is judged.
+/// A body in which each placeholder is judged.
 pub(super) struct Watched {
-    dummies: Arc<Needles>,
+    placeholders: Arc<Needles>,
     stream: NeedleStream,
     judge: Box<Judge>,
 }
 
-/// Says why a body is refused in which this dummy stands, if it is.
+/// Says why a body is refused in which this placeholder stands, if it is.
 type Judge = dyn Fn(usize) -> Result<(), RewriteRefusal> + Send;
 
 impl Watched {
-    pub(super) fn new(dummies: Arc<Needles>, judge: Box<Judge>) -> Self {
-        Self { stream: NeedleStream::new(&dummies), dummies, judge }
+    pub(super) fn new(placeholders: Arc<Needles>, judge: Box<Judge>) -> Self {
+        Self { stream: NeedleStream::new(&placeholders), placeholders, judge }
     }
 
-    /// Judges each dummy that was found once, however often it stands there.
+    /// Judges each placeholder that was found once, however often it stands there.
     fn judge(&self, found: &BTreeSet<usize>) -> Result<(), RewriteRefusal> {
         found.iter().try_for_each(|value| (self.judge)(*value))
     }
@@ -236,7 +239,7 @@ impl fmt::Debug for Watched {
 impl Pieces for Watched {
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
         let mut all = BTreeSet::new();
-        self.stream.feed(&self.dummies, piece, &mut |found| {
+        self.stream.feed(&self.placeholders, piece, &mut |found| {
             all.insert(found.value);
         });
         self.judge(&all)?;
@@ -246,7 +249,7 @@ impl Pieces for Watched {
 
     fn end(&mut self, _out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
         let mut all = BTreeSet::new();
-        self.stream.end(&self.dummies, &mut |found| {
+        self.stream.end(&self.placeholders, &mut |found| {
             all.insert(found.value);
         });
         self.judge(&all)
@@ -254,7 +257,7 @@ impl Pieces for Watched {
 
     fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal> {
         let texts = trailers.iter().flat_map(|(name, value)| [name.as_str().as_bytes(), value.as_bytes()]);
-        let all = texts.flat_map(|text| self.dummies.find(text)).map(|found| found.value).collect();
+        let all = texts.flat_map(|text| self.placeholders.find(text)).map(|found| found.value).collect();
         self.judge(&all)
     }
 }

@@ -86,7 +86,7 @@ impl Signed {
         head: &request::Parts,
         target: &NetTarget,
         hash: &str,
-        (dummy, key): (&str, &[u8]),
+        (placeholder, key): (&str, &[u8]),
     ) -> Result<HeaderValue, &'static str> {
         let (path, query) = (head.uri.path(), canonical_query(head.uri.query().unwrap_or_default()));
         let request = |headers: &HeaderMap, names: &[String], path: &str| {
@@ -96,7 +96,7 @@ impl Signed {
         };
         let spelling = SPELLINGS.iter().find(|spelling| {
             let request = request(before, &self.headers, &spelling(path));
-            request.and_then(|text| self.sign(before, &text, dummy.as_bytes())).as_ref()
+            request.and_then(|text| self.sign(before, &text, placeholder.as_bytes())).as_ref()
                 == Some(&self.signature)
         });
         let spelling = spelling.ok_or("this one was signed with another key, or is not what was signed")?;
@@ -265,22 +265,23 @@ mod tests {
 
     #[test]
     fn the_vectors_of_aws_hold_and_are_what_is_signed_anew() {
-        let dummy = "0123456789abcdefghijABCDEFGHIJ0123456789";
+        let placeholder = "0123456789abcdefghijABCDEFGHIJ0123456789";
         for (path, headers, names, signature) in VECTORS {
             let (head, target) = request(path, headers);
             let published = authorization(names, signature);
             let signed = Signed::read(published.as_bytes()).unwrap();
             let none = hash(b"");
             // Away from the published key, and back to it.
-            let away = signed.anew(&head.headers, &head, &target, &none, (KEY, dummy.as_bytes())).unwrap();
+            let away =
+                signed.anew(&head.headers, &head, &target, &none, (KEY, placeholder.as_bytes())).unwrap();
             assert_ne!(away, published, "{path}");
             let signed = Signed::read(away.as_bytes()).unwrap();
-            let back = signed.anew(&head.headers, &head, &target, &none, (dummy, KEY.as_bytes()));
+            let back = signed.anew(&head.headers, &head, &target, &none, (placeholder, KEY.as_bytes()));
             assert_eq!(back.unwrap(), published, "{path}");
-            // What was signed with the published key was not signed with the dummy.
+            // What was signed with the published key was not signed with the placeholder.
             let other = Signed::read(published.as_bytes()).unwrap();
             assert!(
-                other.anew(&head.headers, &head, &target, &none, (dummy, KEY.as_bytes())).is_err(),
+                other.anew(&head.headers, &head, &target, &none, (placeholder, KEY.as_bytes())).is_err(),
                 "{path}"
             );
         }
@@ -316,9 +317,9 @@ mod tests {
             signed.signature = signed.sign(headers, &text, key.as_bytes()).unwrap();
             signed
         };
-        let asked = authorization_of("host;range;x-amz-date", &with, "dummy");
+        let asked = authorization_of("host;range;x-amz-date", &with, "placeholder");
         let expected = authorization_of("host;x-amz-date", &head.headers, "the key");
-        let anew = asked.anew(&with, &head, &target, &hash(b""), ("dummy", b"the key")).unwrap();
+        let anew = asked.anew(&with, &head, &target, &hash(b""), ("placeholder", b"the key")).unwrap();
         assert_eq!(Signed::read(anew.as_bytes()).unwrap(), expected);
     }
 

@@ -24,7 +24,7 @@ fn with(rows: &[(&str, &str, &str)]) -> Secrets {
             None => secrets.push(Secret {
                 name: (*name).to_owned(),
                 value: Zeroizing::new(value.as_bytes().to_vec()),
-                dummy: placeholder::of(value.as_bytes()).unwrap(),
+                placeholder: placeholder::of(value.as_bytes()).unwrap(),
                 bindings: vec![binding],
             }),
         }
@@ -34,16 +34,16 @@ fn with(rows: &[(&str, &str, &str)]) -> Secrets {
 
 fn lent(secrets: Vec<Secret>, began: Instant) -> Secrets {
     let bindings = secrets.iter().flat_map(|secret| secret.bindings.clone()).collect();
-    let held = OnceLock::from(Arc::new(Held::new(secrets, began).unwrap()));
-    Secrets(Arc::new(Lent { bindings, held }))
+    let active = OnceLock::from(Arc::new(ActiveSecrets::new(secrets, began).unwrap()));
+    Secrets(Arc::new(SecretStore { bindings, active }))
 }
 
-fn held(secrets: &Secrets) -> &Arc<Held> {
-    secrets.0.held.get().unwrap()
+fn active(secrets: &Secrets) -> &Arc<ActiveSecrets> {
+    secrets.0.active.get().unwrap()
 }
 
-fn dummy_of(secrets: &Secrets, number: usize) -> String {
-    held(secrets).secrets[number].dummy.clone()
+fn placeholder_of(secrets: &Secrets, number: usize) -> String {
+    active(secrets).secrets[number].placeholder.clone()
 }
 
 /// What goes out, as a server would read it, or the rule by which it does not.
@@ -92,7 +92,7 @@ fn a_secret_goes_to_its_host_path_and_place() {
         ("T", REAL, "api.test/v1/**"),
         ("K", OTHER, "keys.test in header:x-api-key in query:key in path in body"),
     ]);
-    let (t, k) = (dummy_of(&secrets, 0), dummy_of(&secrets, 1));
+    let (t, k) = (placeholder_of(&secrets, 0), placeholder_of(&secrets, 1));
     let header = |url: &str, name: &'static str, value: String| {
         sent(&secrets, url, &[(name, value)], b"")
             .map(|(_, headers, _)| headers[name].to_str().unwrap().to_owned())
@@ -141,7 +141,7 @@ fn a_secret_goes_to_its_host_path_and_place() {
 fn odd_letters_stand_for_themselves_wherever_they_are_put() {
     let odd = "p\"a&s=s\\w%o+r/d\u{e4}";
     let secrets = with(&[("P", odd, "a.test in query:p in path in body in basic")]);
-    let p = dummy_of(&secrets, 0);
+    let p = placeholder_of(&secrets, 0);
     let (uri, ..) = sent(&secrets, &format!("https://a.test/{p}/x"), &[], b"").unwrap();
     assert_eq!(percent::decoded(&uri), format!("/{odd}/x").into_bytes());
     let (uri, ..) = sent(&secrets, &format!("https://a.test/?a=1&p={p}"), &[], b"").unwrap();
@@ -172,9 +172,9 @@ fn odd_letters_stand_for_themselves_wherever_they_are_put() {
 
 /// A placeholder is only accepted at one host and place, in one encoding.
 #[test]
-fn a_dummy_elsewhere_is_an_attempt() {
+fn a_placeholder_elsewhere_is_an_attempt() {
     let secrets = with(&[("T", REAL, "api.test/v1/** in header:authorization")]);
-    let t = dummy_of(&secrets, 0);
+    let t = placeholder_of(&secrets, 0);
     let bearer = |value: &str| vec![("authorization", format!("Bearer {value}"))];
     let percent: String = t.bytes().map(|byte| format!("%{byte:02x}")).collect();
     let json: String = t.bytes().map(|byte| format!("\\u{byte:04X}")).collect();
@@ -249,7 +249,7 @@ fn a_dummy_elsewhere_is_an_attempt() {
     );
     let reason = {
         let target = NetTarget::parse("evil.test:443").unwrap();
-        held(&secrets).elsewhere(0, &target, "the body").reason
+        active(&secrets).elsewhere(0, &target, "the body").reason
     };
     assert!(
         reason.contains("attempted exfiltration") && reason.contains("`T`") && !reason.contains(REAL),
@@ -264,7 +264,7 @@ fn what_stands_for_a_secret_may_be_mentioned_to_its_own_host_alone() {
         ("Q", OTHER, "q.test in header:X-Api-Key"),
     ];
     let secrets = with(&rows);
-    let (t, q) = (dummy_of(&secrets, 0), dummy_of(&secrets, 1));
+    let (t, q) = (placeholder_of(&secrets, 0), placeholder_of(&secrets, 1));
     let key = vec![("x-api-key", t.clone())];
     let told = format!("{{\"result\":\"KEY={t}\",\"hex\":\"{}\"}}", t.to_uppercase());
     let (_, head, body) = sent(&secrets, "https://api.test/v1/x", &key, told.as_bytes()).unwrap();
@@ -290,7 +290,7 @@ fn what_stands_for_a_secret_may_be_mentioned_to_its_own_host_alone() {
 #[test]
 fn a_host_with_a_secret_gets_no_other_credential() {
     let secrets = with(&[("T", REAL, "api.test"), ("Q", OTHER, "q.test in query:code")]);
-    let t = dummy_of(&secrets, 0);
+    let t = placeholder_of(&secrets, 0);
     for headers in [
         vec![("authorization", "Bearer mine".to_owned())],
         vec![("authorization", basic("evil", "mine"))],
@@ -334,19 +334,19 @@ fn a_secret_is_lent_and_does_not_go_in_clear() {
         ("P", OTHER, "plain.test:80 plain"),
         ("L", "loopback-secret-0001", "127.0.0.1:80"),
     ]);
-    let bearer = |number| vec![("authorization", format!("Bearer {}", dummy_of(&secrets, number)))];
+    let bearer = |number| vec![("authorization", format!("Bearer {}", placeholder_of(&secrets, number)))];
     assert_eq!(sent(&secrets, "http://api.test/", &bearer(0), b"").unwrap_err(), "secret-in-clear");
     assert!(sent(&secrets, "https://api.test:80/", &bearer(0), b"").is_ok());
     assert!(sent(&secrets, "http://plain.test/", &bearer(1), b"").is_ok());
     assert!(sent(&secrets, "http://127.0.0.1/", &bearer(2), b"").is_ok());
     // A local name that resolves to another address is not of this machine.
     let named = with(&[("T", REAL, "localhost:80")]);
-    let token = vec![("authorization", format!("Bearer {}", dummy_of(&named, 0)))];
+    let token = vec![("authorization", format!("Bearer {}", placeholder_of(&named, 0)))];
     assert_eq!(sent(&named, "http://localhost/", &token, b"").unwrap_err(), "secret-in-clear");
     let long_ago = Instant::now().checked_sub(Duration::from_secs(600)).unwrap();
-    let held = Arc::into_inner(Arc::into_inner(secrets.0).unwrap().held.into_inner().unwrap()).unwrap();
-    let expired = lent(held.secrets, long_ago);
-    let bearer = vec![("authorization", format!("Bearer {}", dummy_of(&expired, 0)))];
+    let active = Arc::into_inner(Arc::into_inner(secrets.0).unwrap().active.into_inner().unwrap()).unwrap();
+    let expired = lent(active.secrets, long_ago);
+    let bearer = vec![("authorization", format!("Bearer {}", placeholder_of(&expired, 0)))];
     assert_eq!(sent(&expired, "https://api.test:80/", &bearer, b"").unwrap_err(), "secret-expired");
 }
 
@@ -354,12 +354,14 @@ fn a_secret_is_lent_and_does_not_go_in_clear() {
 #[test]
 fn a_part_of_a_value_is_no_place() {
     let secrets = with(&[("Q", OTHER, "q.test in query:code")]);
-    let dummy = dummy_of(&secrets, 0);
-    for query in [format!("a=1;code={dummy}"), format!(";code={dummy}"), format!("code={dummy};a=1")] {
+    let placeholder = placeholder_of(&secrets, 0);
+    for query in
+        [format!("a=1;code={placeholder}"), format!(";code={placeholder}"), format!("code={placeholder};a=1")]
+    {
         let url = format!("https://q.test/?{query}");
         assert_eq!(sent(&secrets, &url, &[], b"").unwrap_err(), "secret-elsewhere", "{query}");
     }
-    assert!(sent(&secrets, &format!("https://q.test/?a=1;b=2&code={dummy}"), &[], b"").is_ok());
+    assert!(sent(&secrets, &format!("https://q.test/?a=1;b=2&code={placeholder}"), &[], b"").is_ok());
 }
 
 /// A short body costs no more memory than a long one may.
@@ -368,26 +370,26 @@ fn a_secret_goes_into_a_body_a_few_times() {
     // Each letter takes six in JSON.
     let long = "\u{1}".repeat(8 << 10);
     let secrets = with(&[("T", &long, "api.test in body")]);
-    let dummy = dummy_of(&secrets, 0);
+    let placeholder = placeholder_of(&secrets, 0);
     let json = [("content-type", "application/json".to_owned())];
     let out = |body: &str| sent(&secrets, "https://api.test/", &json, body.as_bytes());
-    let (_, _, body) = out(&dummy.repeat(16)).unwrap();
+    let (_, _, body) = out(&placeholder.repeat(16)).unwrap();
     assert_eq!(body.len(), 16 * 6 * long.len());
-    assert_eq!(out(&dummy.repeat(17)).unwrap_err(), "secret-unwritable");
-    assert_eq!(out(&dummy.repeat(1024)).unwrap_err(), "secret-unwritable");
+    assert_eq!(out(&placeholder.repeat(17)).unwrap_err(), "secret-unwritable");
+    assert_eq!(out(&placeholder.repeat(1024)).unwrap_err(), "secret-unwritable");
     let fits = (8 << 20) - 6 * long.len();
-    assert!(out(&format!("{dummy}{}", "x".repeat(fits))).is_ok());
-    assert_eq!(out(&format!("{dummy}{}", "x".repeat(fits + 1))).unwrap_err(), "secret-unwritable");
+    assert!(out(&format!("{placeholder}{}", "x".repeat(fits))).is_ok());
+    assert_eq!(out(&format!("{placeholder}{}", "x".repeat(fits + 1))).unwrap_err(), "secret-unwritable");
     // Read in three ways it still stands there once.
-    let (_, _, body) = out(&format!("%41\\u0041{dummy}")).unwrap();
+    let (_, _, body) = out(&format!("%41\\u0041{placeholder}")).unwrap();
     assert!(body.starts_with(b"%41\\u0041\\u0001"));
 }
 
-/// Nothing is held back but what may be the beginning of a secret, so that events come when they are sent.
+/// Only bytes that may begin a secret are delayed, so that server-sent events arrive when they are sent.
 #[test]
 fn what_begins_no_secret_goes_on_at_once() {
     let secrets = with(&[("T", REAL, "api.test")]);
-    let mut filter = Scrubbed::new(Arc::clone(&held(&secrets).scrubber));
+    let mut filter = Scrubbed::new(Arc::clone(&active(&secrets).scrubber));
     let mut out = Vec::new();
     filter.push(b"data: {\"delta\": \"one\"}\n\n", &mut out).unwrap();
     assert_eq!(out, b"data: {\"delta\": \"one\"}\n\n");
@@ -403,7 +405,7 @@ fn what_ends_in_a_secret_goes_on_at_once() {
     let value = "s3cret-and-long-enough!";
     let secrets = with(&[("T", value, "api.test")]);
     for end in ["", "\n", "%", "%7", "\\", "&", "&#", "s", "s3cret-and"] {
-        let mut filter = Scrubbed::new(Arc::clone(&held(&secrets).scrubber));
+        let mut filter = Scrubbed::new(Arc::clone(&active(&secrets).scrubber));
         let mut out = Vec::new();
         filter.push(format!("you said {value}{end}").as_bytes(), &mut out).unwrap();
         let gone = if end == "s3cret-and" { "" } else { end };
@@ -412,7 +414,7 @@ fn what_ends_in_a_secret_goes_on_at_once() {
     }
     // An impossible prefix is not withheld: neither of these escapes decodes to a letter of it.
     for end in ["%zz!", "&nosuch!", "\\q!", "&#zz!"] {
-        let mut filter = Scrubbed::new(Arc::clone(&held(&secrets).scrubber));
+        let mut filter = Scrubbed::new(Arc::clone(&active(&secrets).scrubber));
         let mut out = Vec::new();
         filter.push(end.as_bytes(), &mut out).unwrap();
         assert_eq!(out, end.as_bytes());
@@ -424,9 +426,9 @@ fn debug_output_hides_secrets() {
     let secrets = with(&[("T", REAL, "api.test")]);
     assert_eq!(format!("{secrets:?}"), "[\"T\"]");
     assert_eq!(secrets.named_in(format!("--token={REAL}").as_bytes()), Some("T"));
-    assert_eq!(secrets.named_in(dummy_of(&secrets, 0).as_bytes()), None);
+    assert_eq!(secrets.named_in(placeholder_of(&secrets, 0).as_bytes()), None);
     let variables = secrets.variables();
-    assert_eq!(variables, [("T".into(), dummy_of(&secrets, 0).into())]);
+    assert_eq!(variables, [("T".into(), placeholder_of(&secrets, 0).into())]);
 }
 
 #[test]

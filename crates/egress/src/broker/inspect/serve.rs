@@ -78,12 +78,12 @@ enum Stop {
     /// What is to be put on record, and told with this number.
     Refused(Box<Brokered>, Option<u16>),
     /// What was put there already.
-    Told(Arc<Refused>),
+    Recorded(Arc<Refused>),
 }
 
 impl From<Arc<Refused>> for Stop {
     fn from(refused: Arc<Refused>) -> Self {
-        Self::Told(refused)
+        Self::Recorded(refused)
     }
 }
 
@@ -169,7 +169,7 @@ impl Inspected {
             }
         };
         let (refused, status) = match stop {
-            Stop::Told(refused) => (refused, None),
+            Stop::Recorded(refused) => (refused, None),
             Stop::Refused(refused, status) => (self.shared.refused(&refused), status),
         };
         Ok(told(&refused, status))
@@ -184,7 +184,7 @@ impl Inspected {
         }
         self.count()?;
         if let Upstream::Refused(refused) = &self.upstream {
-            return Err(Stop::Told(Arc::clone(refused)));
+            return Err(Stop::Recorded(Arc::clone(refused)));
         }
         heads::is_for(&self.target, self.wire.scheme(), head).map_err(|bad| self.malformed(bad))?;
         heads::is_passed_on_whole(head).map_err(|bad| self.malformed(bad))?;
@@ -211,7 +211,7 @@ impl Inspected {
             return Ok(());
         }
         if let Some(before) = self.shared.too_many() {
-            return Err(Stop::Told(self.shared.refused_as_too_many(before)));
+            return Err(Stop::Recorded(self.shared.refused_as_too_many(before)));
         }
         Ok(self.shared.told(&self.brokered)?)
     }
@@ -273,7 +273,7 @@ impl Inspected {
         };
         // Where the body did not come to its end, the host is not to blame.
         let mut response = self.send(head, body).await.map_err(|stop| match lock(&ended).take() {
-            Some(refused) => Stop::Told(refused),
+            Some(refused) => Stop::Recorded(refused),
             None => self.checks.bad().map_or(stop, |bad| self.malformed(bad)),
         })?;
         self.beat();
@@ -357,7 +357,7 @@ impl Inspected {
                 sender.ready().await.map_err(|why| self.not_answered(&why.to_string()))?;
                 sender.send_request(request).await
             }
-            Upstream::Refused(refused) => return Err(Stop::Told(Arc::clone(refused))),
+            Upstream::Refused(refused) => return Err(Stop::Recorded(Arc::clone(refused))),
         };
         answer.map_err(|why| self.not_answered(&with_cause(&why)))
     }
@@ -433,7 +433,11 @@ impl Inspected {
 
     /// What was let through and on record, and failed then.
     fn not_answered(&self, why: &str) -> Stop {
-        Stop::Told(self.shared.failed(&self.brokered, "cannot-connect", format!("it does not answer: {why}")))
+        Stop::Recorded(self.shared.failed(
+            &self.brokered,
+            "cannot-connect",
+            format!("it does not answer: {why}"),
+        ))
     }
 }
 

@@ -42,7 +42,7 @@ impl Room {
 
     /// Keeps the buffer space reserved until the last copy of the body is dropped.
     pub(super) fn with(self, body: Bytes) -> Bytes {
-        Bytes::from_owner(Held { body, _room: self })
+        Bytes::from_owner(ReservedBody { body, _room: self })
     }
 }
 
@@ -52,12 +52,12 @@ impl Drop for Room {
     }
 }
 
-struct Held {
+struct ReservedBody {
     body: Bytes,
     _room: Room,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for ReservedBody {
     fn as_ref(&self) -> &[u8] {
         &self.body
     }

@@ -42,7 +42,7 @@ fn what_comes_back_holds_no_secret() {
             let (_, out) = answered(&secrets, "api.test:443", &[], &whole, piece).unwrap();
             let shown = String::from_utf8_lossy(&out).into_owned();
             assert_eq!(out.len(), whole.len(), "{shown}");
-            assert!(held(&secrets).scrubber_finds_nothing(&out), "{shown}");
+            assert!(active(&secrets).scrubber_finds_nothing(&out), "{shown}");
             assert!(shown.starts_with("{\"echo\":\"") && shown.ends_with("\"}"), "{shown}");
         }
     }
@@ -54,13 +54,13 @@ fn what_comes_back_holds_no_secret() {
         90,
     )
     .unwrap();
-    let dummy = dummy_of(&secrets, 0);
-    assert_eq!(headers["x-echo"].to_str().unwrap(), format!("Bearer {dummy}"));
+    let placeholder = placeholder_of(&secrets, 0);
+    assert_eq!(headers["x-echo"].to_str().unwrap(), format!("Bearer {placeholder}"));
     assert_eq!(headers["x-stockade-withheld"], "cookies");
-    assert_eq!((headers.len(), out), (2, dummy.into_bytes()));
+    assert_eq!((headers.len(), out), (2, placeholder.into_bytes()));
 }
 
-impl Held {
+impl ActiveSecrets {
     fn scrubber_finds_nothing(&self, text: &[u8]) -> bool {
         !self.scrubber.whole(&mut text.to_vec())
     }
@@ -77,7 +77,7 @@ fn answers_that_were_compressed_unasked_are_read_or_refused() {
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
     zlib.write_all(text.as_bytes()).unwrap();
     let zlib = zlib.finish().unwrap();
-    let expected = text.replace(REAL, &dummy_of(&secrets, 0));
+    let expected = text.replace(REAL, &placeholder_of(&secrets, 0));
     for (coding, body) in
         [("gzip", &gzip), ("X-Gzip", &gzip), ("deflate", &zlib), ("identity", &text.clone().into_bytes())]
     {

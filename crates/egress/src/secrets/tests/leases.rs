@@ -5,8 +5,8 @@ use super::*;
 /// Secrets that are lent for ten minutes, two seconds before the end of that.
 fn nearly_over(to: &str) -> Secrets {
     let before = with(&[("T", REAL, &format!("{to} for=10m"))]);
-    let held = Arc::into_inner(Arc::into_inner(before.0).unwrap().held.into_inner().unwrap()).unwrap();
-    lent(held.secrets, Instant::now().checked_sub(Duration::from_secs(598)).unwrap())
+    let active = Arc::into_inner(Arc::into_inner(before.0).unwrap().active.into_inner().unwrap()).unwrap();
+    lent(active.secrets, Instant::now().checked_sub(Duration::from_secs(598)).unwrap())
 }
 
 /// What becomes of a request, and until when it is lent.
@@ -34,7 +34,7 @@ fn a_body_that_takes_its_time_gets_and_signs_nothing_when_that_is_over() {
         let (mut head, rewritten) = begun(&secrets, headers);
         let BodyRewrite::Whole { then, .. } = rewritten else { panic!("{to} waits for the whole body") };
         std::thread::sleep(Duration::from_millis(2_100));
-        let body = if headers.is_empty() { dummy_of(&secrets, 0) } else { String::new() };
+        let body = if headers.is_empty() { placeholder_of(&secrets, 0) } else { String::new() };
         assert_eq!(then(&mut head, body.into()).unwrap_err().rule, "secret-expired", "{to}");
     }
 }
@@ -43,7 +43,7 @@ fn a_body_that_takes_its_time_gets_and_signs_nothing_when_that_is_over() {
 fn whatever_holds_a_secret_says_until_when() {
     let until = |head: &request::Parts| head.extensions.get::<LentUntil>().copied();
     let secrets = nearly_over("api.test");
-    let bearer = format!("Bearer {}", dummy_of(&secrets, 0));
+    let bearer = format!("Bearer {}", placeholder_of(&secrets, 0));
     let (head, _) = begun(&secrets, &[("authorization", bearer)]);
     let end = until(&head).unwrap().0;
     assert!(end <= Instant::now() + Duration::from_secs(2), "{end:?}");
@@ -53,6 +53,6 @@ fn whatever_holds_a_secret_says_until_when() {
     let (mut head, rewritten) = begun(&secrets, &[]);
     assert_eq!(until(&head), None);
     let BodyRewrite::Whole { then, .. } = rewritten else { panic!("the body is read whole") };
-    then(&mut head, dummy_of(&secrets, 0).into()).unwrap();
+    then(&mut head, placeholder_of(&secrets, 0).into()).unwrap();
     assert!(until(&head).is_some());
 }

@@ -140,7 +140,7 @@ fn begins_one(text: &[u8], gone: usize, value: &str) -> bool {
 
 /// Lets a body through in pieces of these lengths. Between them, nothing waits that need not.
 fn scrubbed(secrets: &Secrets, value: &str, body: &[u8], cuts: &[usize]) -> Result<Vec<u8>, TestCaseError> {
-    let mut filter = Scrubbed::new(Arc::clone(&held(secrets).scrubber));
+    let mut filter = Scrubbed::new(Arc::clone(&active(secrets).scrubber));
     let (mut out, mut fed) = (Vec::new(), 0);
     for cut in cuts.iter().cycle() {
         if fed == body.len() {
@@ -214,7 +214,7 @@ fn no_message_waits_for_the_next_one() {
         });
         let ends_by_escape = ["%", "%4", "\\", "\\u", "\\u00", "&", "&#x4", "&am"];
         let ends_by_escape = ends_by_escape.iter().map(|end| end.as_bytes().to_vec());
-        let mut filter = Scrubbed::new(Arc::clone(&held(&secrets).scrubber));
+        let mut filter = Scrubbed::new(Arc::clone(&active(&secrets).scrubber));
         for end in ends_by_byte.chain(ends_by_prefix).chain(ends_by_escape) {
             let message = [b"{ message: ", end.as_slice()].concat();
             let mut out = Vec::new();

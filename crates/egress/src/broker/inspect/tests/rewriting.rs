@@ -43,7 +43,7 @@ impl Rewrite for Swap {
         if head.uri.path() == "/no" {
             let reason = format!("it is {}", to.is_tls);
             return Err(RewriteRefusal {
-                rule: "dummy-elsewhere",
+                rule: "placeholder-elsewhere",
                 reason,
                 fix: Some("send none".to_owned()),
             });
@@ -84,7 +84,7 @@ fn requests_and_answers_are_changed_on_their_way() {
     assert!(hears.recv().unwrap().contains("x-secret: real"));
     let (status, body) = ask(&mut through(&site, host.port, &[]), &get("/no"));
     assert_eq!(status, 403);
-    assert!(body.contains("dummy-elsewhere") && body.contains("it is true"), "{body}");
+    assert!(body.contains("placeholder-elsewhere") && body.contains("it is true"), "{body}");
     for (length, expected) in [(5, 200), (11, 413)] {
         let whole = format!("POST /whole HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: {length}\r\n\r\n");
         let mut stream = through(&site, host.port, &[]);
