@@ -67,7 +67,7 @@ pub(crate) fn run(folder: &Path, script: &[Step]) -> Result<Vec<String>, Box<dyn
     let limits = Box::new(MemoryStore::new(|| Duration::from_secs(1)));
     let mut session = Guard::open(&config, options)?.session(SessionOptions { limits, trail });
 
-    // The skill goes through the door before the model sees it.
+    // The skill is admitted before the model sees it.
     let source = SkillSource::Text { name: "SKILL.md", text: SKILL };
     let skill = session.admit(&source, Scanner::builtin())?.loaded().ok_or("the skill was blocked")?;
     session.activate(&skill);

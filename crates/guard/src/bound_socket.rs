@@ -1,4 +1,4 @@
-//! A socket that only programs of named users reach, in a directory that other users cannot change.
+//! A Unix socket for programs of named users, in a directory that other users cannot change.
 #![expect(clippy::disallowed_methods, reason = "makes a socket, and removes that of a server that is gone")]
 
 use std::fs::{self, File};
@@ -12,23 +12,23 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
 use thiserror::Error;
 
-/// Write for the group and for others.
+/// Write permission for the group and for others.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// A socket that is listened at. It is removed with this, unless another is there by then.
+/// A listening socket. Dropping it removes the socket file, unless another program has replaced it.
 #[derive(Debug)]
 pub struct BoundSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// The device and the number of the file.
+    /// Device and inode number of the file.
     file: (u64, u64),
 }
 
-/// Why there is no socket.
+/// Why the socket cannot be created.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BoundSocketError {
-    /// The folder cannot be used.
+    /// The directory cannot be used.
     #[error("cannot use the folder {}: {source}", path.display())]
     Folder {
         /// The folder.
@@ -42,19 +42,19 @@ pub enum BoundSocketError {
         /// The folder.
         path: PathBuf,
     },
-    /// There is something else.
+    /// The path is taken by something other than a socket.
     #[error("{} is there already, and is no socket of this user", path.display())]
     Taken {
         /// The path.
         path: PathBuf,
     },
-    /// A server listens at this path, so that no second one may.
+    /// Another server listens at this path.
     #[error("a server listens on {} already", path.display())]
     InUse {
         /// The path.
         path: PathBuf,
     },
-    /// It cannot be made.
+    /// The socket cannot be created.
     #[error("cannot listen on {}: {source}", path.display())]
     Listen {
         /// The path.
@@ -65,7 +65,7 @@ pub enum BoundSocketError {
 }
 
 impl BoundSocketError {
-    /// Returns what is to be done about it.
+    /// Returns the fix.
     #[must_use]
     pub const fn fix(&self) -> &'static str {
         match self {
@@ -78,10 +78,10 @@ impl BoundSocketError {
 }
 
 impl BoundSocket {
-    /// Listens at a path, with these permissions. The socket of a server that is gone is replaced.
+    /// Listens at a path, with these permissions. A stale socket is replaced.
     ///
     /// # Errors
-    /// When the folder is not safe, or the path is taken.
+    /// When the directory is not safe, or the path is taken.
     pub fn bind(path: &Path, mode: u32) -> Result<Self, BoundSocketError> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let unusable = |source| BoundSocketError::Folder { path: parent.to_owned(), source };
@@ -92,25 +92,25 @@ impl BoundSocket {
         if !is_ours || data.mode() & WRITABLE_BY_OTHERS != 0 {
             return Err(BoundSocketError::SharedFolder { path: parent.to_owned() });
         }
-        // Two servers that start together must not both take a stale socket for theirs.
+        // Locked, so that two servers that start together do not both replace a stale socket.
         flock(handle.as_fd(), FlockOperation::LockExclusive).map_err(|error| unusable(error.into()))?;
         let real = folder.join(path.file_name().unwrap_or_default());
         remove_stale(&real, path)?;
         let failed = |source| BoundSocketError::Listen { path: path.to_owned(), source };
         let listener = UnixListener::bind(&real).map_err(failed)?;
-        // Until this is done, the check of the peer's user refuses other clients.
+        // Until the mode is set, the check of the peer's user refuses other clients.
         fs::set_permissions(&real, fs::Permissions::from_mode(mode)).map_err(failed)?;
         let data = fs::symlink_metadata(&real).map_err(failed)?;
         Ok(Self { listener, path: real, file: (data.dev(), data.ino()) })
     }
 
-    /// Returns what is listened with.
+    /// Returns the listener.
     #[must_use]
     pub const fn listener(&self) -> &UnixListener {
         &self.listener
     }
 
-    /// Returns where it is, without links.
+    /// Returns the path, without symlinks.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -126,7 +126,7 @@ impl Drop for BoundSocket {
     }
 }
 
-/// Removes the socket of a server that is gone. `named` is what it is called in messages.
+/// Removes a stale socket. Messages use the path `named`.
 fn remove_stale(path: &Path, named: &Path) -> Result<(), BoundSocketError> {
     let failed = |source| BoundSocketError::Listen { path: named.to_owned(), source };
     let data = match fs::symlink_metadata(path) {

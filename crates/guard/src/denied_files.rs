@@ -1,4 +1,5 @@
-//! What the configuration of an agent denies of a workspace, found beforehand: a sandbox hides files and folders, and no globs.
+//! Files of a workspace that an agent's configuration denies. They are searched before each command, because a sandbox hides
+//! paths and cannot evaluate globs.
 
 #![expect(clippy::disallowed_methods, reason = "looks through the folders of a workspace")]
 
@@ -11,23 +12,23 @@ use stockade_policy::{Access, Caller, SandboxConfig};
 
 use stockade_admission::{Authorization, PathGuard, PathRequest};
 
-/// How much is looked at, and how much is kept back. Beyond, nothing runs: what is denied would be open.
+/// Maximum number of searched and of denied files. With more the command is refused, because denied files would be visible.
 const MAX_SEEN: usize = 400_000;
 const MAX_KEPT_BACK: usize = 4_000;
 
-/// What there is of what is denied.
+/// The denied files that exist.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct DeniedFiles {
-    /// What must not be read.
+    /// Files that must not be read.
     pub(crate) hidden: Vec<PathBuf>,
-    /// What must not be written.
+    /// Files that must not be written.
     pub(crate) unwritable: Vec<PathBuf>,
 }
 
-/// Returns what there is of what is denied. The same decides as for file tools.
+/// Returns the existing files that the rules for file tools deny.
 ///
 /// # Errors
-/// When there is too much to look at, or a folder cannot be read.
+/// When there are too many files, or a directory cannot be read.
 pub(crate) fn look(config: &SandboxConfig, workspace: &Path) -> io::Result<DeniedFiles> {
     let mut found = DeniedFiles::default();
     let lists = [&config.forbidden_globs, &config.read.deny, &config.write.deny];

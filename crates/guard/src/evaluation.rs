@@ -1,4 +1,4 @@
-//! Decisions that were only asked for, as they are put on record where the configuration says so (`audit.evaluations`).
+//! Records of decisions without an action, for `audit.evaluations`.
 
 use std::path::Path;
 
@@ -6,27 +6,26 @@ use stockade_command::{CommandDecision, Effect, Suggestion};
 
 use crate::audit::{AuditEvent, EventKind, field};
 
-/// The most rules and suggestions that a record names.
+/// Maximum number of rules and of suggestions in a record.
 const MAX_NAMED: usize = 16;
 
-/// How many characters of a session are on record: enough to tell it from others, too few to answer in its name.
+/// Number of recorded characters of a session ID: enough to distinguish sessions, too few to use the session.
 const SESSION_CHARS: usize = 8;
 
-/// Who asked for a decision, and where.
+/// The origin of a request for a decision.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EvaluatedFor<'a> {
-    /// The way in which it was asked for: `check command`, `command.evaluate` …
-    pub door: &'static str,
-    /// The agent, if one was named.
+    /// The entry point: `check command`, `command.evaluate`, …
+    pub entry_point: &'static str,
+    /// The agent, if any.
     pub agent: Option<&'a str>,
-    /// The session, if there is one.
+    /// The session, if any.
     pub session: Option<&'a str>,
-    /// The folder that it is about.
+    /// The working directory.
     pub cwd: Option<&'a Path>,
 }
 
-/// Returns the record of a decision on a command. `effect` is what was answered: after an answer of a person, it may be another
-/// than the rules alone say.
+/// Returns the record of a decision on a command. `effect` is the returned effect, which an answer of the user may have changed.
 #[must_use]
 pub fn evaluation_event(
     decision: &CommandDecision<'_, '_>,
@@ -54,7 +53,7 @@ pub fn evaluation_event(
     match suggestions {
         [] => event,
         some => {
-            // In the words of the command and not by the name of the rule, in which a secret could not be told any more.
+            // Recorded as command text and not as a rule name, in which a secret could not be recognized.
             let words = |one: &Suggestion| {
                 format!("{}, if exactly `{}` is allowed", one.then, one.span.of(decision.text))
             };
@@ -89,7 +88,7 @@ fn event(kind: EventKind, decision: &'static str, asked: &EvaluatedFor<'_>) -> A
     let agent = asked.agent.filter(|agent| !agent.is_empty());
     let event =
         AuditEvent { agent: agent.map(Into::into), decision: Some(decision.into()), ..AuditEvent::new(kind) };
-    let event = event.with(field::DOOR, asked.door);
+    let event = event.with(field::DOOR, asked.entry_point);
     let event = match asked.cwd {
         Some(cwd) => event.with(field::CWD, stockade_text::escape_path(cwd)),
         None => event,

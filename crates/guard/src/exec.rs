@@ -32,8 +32,8 @@ pub fn run_spec(spec: &SandboxSpec, streams: Streams) -> Result<Outcome, RunErro
     backends().plan_and_run(spec, streams, &RunControl::default()).map(|(_, outcome)| outcome)
 }
 
-/// What makes sandboxes for this program, whichever door a command comes through. A program that brings a backend of its own
-/// adds it here.
+/// Returns the backends for commands of every entry point. A program with a backend of its own
+/// registers it here.
 #[cfg(target_os = "linux")]
 pub fn backends() -> &'static BackendRegistry {
     static BACKENDS: std::sync::LazyLock<BackendRegistry> = std::sync::LazyLock::new(|| {

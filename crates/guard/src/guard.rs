@@ -154,8 +154,8 @@ impl Guard {
         &self.0.workspace.real
     }
 
-    /// Decides what may become of a text that a shell would run, by the rules of the agent and by what git would find in the
-    /// folders in which the text starts it. Nothing is put on record: what runs is decided on by [`Session::run`].
+    /// Decides on a shell text by the agent's rules, and by the repositories in which it would run git. Nothing is recorded: for
+    /// running, use [`Session::run`].
     pub fn decide_command<'t>(
         &self,
         text: &'t str,
@@ -165,7 +165,7 @@ impl Guard {
         decide_on_disk(place.clone(), |place| self.0.commands.decide(text, options, place)).0
     }
 
-    /// Whether a command runs outside of the sandbox because the configuration names it.
+    /// Whether `excludedCommands` of the configuration contains a command.
     #[cfg(all(feature = "exec", target_os = "linux"))]
     pub(crate) fn excludes(&self, text: &str) -> bool {
         let Some(policy) = self.0.exclusions.policy() else { return false };
@@ -173,7 +173,7 @@ impl Guard {
         self.0.exclusions.excludes(&decide_on_disk(self.command_place(), decide).0)
     }
 
-    /// Whether both are the same, and not only alike.
+    /// Whether both are the same instance, not only equal.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -183,25 +183,25 @@ impl Guard {
         &self.0.tools
     }
 
-    /// Returns the rules for commands of the agent.
+    /// Returns the agent's command rules.
     #[must_use]
     pub fn commands(&self) -> &Arc<AgentCommands> {
         &self.0.commands
     }
 
-    /// Returns the hosts that the commands of the agent are held to, if they are.
+    /// Returns the host list of the agent's commands, if configured.
     #[must_use]
     pub fn hosts(&self) -> Option<&HostList> {
         self.0.hosts.as_ref()
     }
 
-    /// Returns the secrets that the commands of the agent use and do not see.
+    /// Returns the secrets that the agent's commands can use but not read.
     #[cfg(all(feature = "exec", target_os = "linux"))]
     pub(crate) fn secrets(&self) -> &[SecretBinding] {
         &self.0.secrets
     }
 
-    /// Returns where the commands of the agent run.
+    /// Returns the workspace of the agent's commands.
     #[must_use]
     pub fn command_place(&self) -> CommandContext {
         let workspace = self.0.workspace.real.clone();

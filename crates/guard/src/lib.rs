@@ -1,16 +1,15 @@
-//! Composes the layers of stockade and does the I/O that they refuse to do.
+//! Composes the layers of Stockade for one agent, and does the I/O that they do not do.
 //!
-//! Untrusted files, skills and packages come in through [`admission`].
+//! Untrusted files, skills and packages are admitted by [`admission`].
 //!
-//! Paths that a tool asks for are opened by the [`PathGuard`](admission::PathGuard) of [`admission`], so that what was authorised is what is open.
+//! Paths for tools are opened by its [`PathGuard`](admission::PathGuard), so that the authorized file is the opened one.
 //!
-//! Limits of the agents are kept across restarts in a `SqliteStore`, or shared by machines in a `RedisStore`.
+//! Limits persist in a `SqliteStore`, or are shared by machines in a `RedisStore`.
 //!
-//! What was allowed, refused and run is kept in an `audit` trail.
+//! What was allowed, refused and run is recorded in an `audit` trail.
 //!
-//! A `Guard` is all of this for one agent, compiled once from a [`config`]. In a `Session` of it, the agent works: it decides
-//! on skills, tools, calls, paths and commands in one form, runs commands in a sandbox, and puts every decision on record
-//! before it is acted upon.
+//! A `Guard` combines all of this for one agent, compiled once from a [`config`]. A `Session` of it decides on skills, tools,
+//! calls, paths and commands in one form, runs commands in a sandbox, and records every decision before it takes effect.
 #![forbid(unsafe_code)]
 
 #[cfg(all(doctest, feature = "sqlite"))]

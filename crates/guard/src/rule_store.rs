@@ -1,4 +1,4 @@
-//! The rules for commands that a user has added, in a file.
+//! The file of command rules that a user has added.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,21 @@ use stockade_command::rules::{
 use stockade_files::{KeptFile, KeptFileError};
 use thiserror::Error;
 
-/// A file of rules for commands that were added by answering questions, or by `stockade policy add`.
+/// A file of command rules that were added by answers to questions, or by `stockade policy add`.
 ///
-/// The file is only ever replaced whole: a reader, a crash or a full disk never sees half of it. A file that is damaged,
-/// that a newer version wrote, or that others can write, is an error: the caller must not decide without it.
+/// The file is always replaced as a whole, so no reader sees a partial file, even after a crash or with a full disk. A damaged
+/// file, one of a newer version, and one that other users can write are errors: the caller must not decide without the rules.
 #[derive(Debug, Clone)]
 pub struct RuleStore {
     file: KeptFile,
     layer: Layer,
 }
 
-/// The rules could not be read or kept.
+/// The rules could not be read or stored.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RuleStoreError {
-    /// The file could not be read or replaced. It is as it was.
+    /// The file could not be read or replaced. It is unchanged.
     #[error("cannot use the file of rules {}", path.display())]
     File {
         /// The file.
@@ -31,12 +31,12 @@ pub enum RuleStoreError {
         /// Why.
         source: KeptFileError,
     },
-    /// What is in the file cannot be used.
+    /// The file is invalid.
     #[error("the rules in {} cannot be used; mend the file, or move it away to start without them", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, and where.
+        /// The problem, with its position.
         source: Box<CommandRuleFileError>,
     },
     /// A rule cannot be added or removed.
@@ -45,13 +45,13 @@ pub enum RuleStoreError {
 }
 
 impl RuleStore {
-    /// Returns the store in a file, which need not exist yet, for rules of the user. Nothing is read or written.
+    /// Returns the store for rules of the user in a file, which need not exist yet. Nothing is read or written.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self::of(path, Layer::User)
     }
 
-    /// Returns the same for rules of another layer.
+    /// Returns the store for rules of another layer.
     #[must_use]
     pub fn of(path: impl Into<PathBuf>, layer: Layer) -> Self {
         let max = u64::try_from(MAX_COMMAND_RULE_FILE_BYTES).unwrap_or(u64::MAX);
@@ -61,17 +61,16 @@ impl RuleStore {
     /// Reads the rules. Without a file, the set is empty.
     ///
     /// # Errors
-    /// When there is a file, and not all of it can be used.
+    /// When the file exists and any part of it is invalid.
     pub fn load(&self) -> Result<CustomRules, RuleStoreError> {
         let text = self.file.read().map_err(|source| self.unusable(source))?;
         self.parse(text.as_deref())
     }
 
-    /// Changes the rules: reads them, lets `change` have them, and replaces the file. Others who change it meanwhile
-    /// wait.
+    /// Reads the rules, calls `change`, and replaces the file. Concurrent changes wait.
     ///
     /// # Errors
-    /// When the file cannot be used or replaced, or `change` fails. The file is as it was then.
+    /// When the file cannot be used or replaced, or `change` fails. The file is then unchanged.
     pub fn change<T>(
         &self,
         change: impl FnOnce(&mut CustomRules) -> Result<T, CommandRuleFileProblem>,

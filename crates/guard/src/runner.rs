@@ -1,12 +1,12 @@
-//! Runs a command between its two records. Whatever runs a command goes through here: `stockade exec`, `stockade run`,
-//! `stockade serve` and [`Session::run`](crate::Session::run).
+//! Runs a command between its two records. Every entry point uses it: `stockade exec`, `stockade run`, `stockade serve` and
+//! [`Session::run`](crate::Session::run).
 //!
 //! ```text
-//!  prepare: egress proxy, look at the machine ──► plan ──► get secrets ──► start on record ──► run ──► cut the proxy ──► end on
-//! record ```
+//!  prepare: egress proxy, probe ──► plan ──► read secrets ──► record start ──► run ──► close the proxy ──► record end
+//! ```
 //!
-//! The first record has what is planned, the second one what was enforced. A command that runs without a sandbox is recorded as
-//! a warning, and with the network that it really had.
+//! The first record contains the plan, the second one what was enforced. A command without a sandbox is recorded as a warning,
+//! with the network that it really had.
 
 mod egress;
 mod record;
@@ -35,16 +35,16 @@ use crate::guard::Decision;
 #[cfg(doc)]
 use crate::egress::BrokerOptions;
 
-/// Where a command is put on record, and for whom.
+/// The trail that records a command, and its agent.
 #[derive(Debug, Clone, Default)]
 pub struct RunRecord {
-    /// The trail; without one, nothing is put on record.
+    /// The trail; without one, nothing is recorded.
     pub trail: Option<AuditTrail>,
-    /// The agent whose command it is, which the records of its connections name too.
+    /// The agent of the command, which the records of its connections contain as well.
     pub agent: Option<String>,
 }
 
-/// A command that is ready to be planned and run: what lets it out to the network is there, and this machine was looked at.
+/// A command that is ready to be planned and run: its proxy is running, and this machine was probed.
 #[derive(Debug)]
 #[must_use = "nothing ran yet"]
 pub struct PreparedRun {
@@ -52,7 +52,7 @@ pub struct PreparedRun {
     facts: HostFacts,
     planned: Result<Plan, Refusal>,
     proxy: Option<EgressProxy>,
-    /// The broker of another program, where that serves the command.
+    /// The shared proxy of another program, if the command uses one.
     joined: Option<JoinedBroker>,
     secrets: Option<Secrets>,
     record: RunRecord,
@@ -60,24 +60,24 @@ pub struct PreparedRun {
     control: RunControl,
 }
 
-/// The most refusals that are shown.
+/// Maximum number of refusals that are shown.
 const MAX_SHOWN: usize = 20;
 
-/// How a command ran.
+/// The result of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RunReport {
-    /// What was planned in the end: by another backend than at first, where that one turned out not to work.
+    /// The final plan. Its backend differs from the first plan's if that one turned out not to work.
     pub plan: Plan,
-    /// How it ended, what it printed, and what was enforced.
+    /// The end, the output, and what was enforced.
     pub outcome: Outcome,
-    /// The requests to hosts that were refused, as far as there are not too many of them.
+    /// Refused requests to hosts, up to a limit.
     pub hosts_refused: Vec<Decision>,
-    /// What its list of hosts would have to hold, where that was to be seen: [`BrokerOptions::observes`].
+    /// The entries that its host list would need, in observing mode: [`BrokerOptions::observes`].
     pub hosts_observed: Option<Observed>,
-    /// Why the command reached nothing any more, if the broker that served it ended before it did.
+    /// Why the command lost its network, if its shared proxy ended before it.
     pub broker_lost: Option<String>,
-    /// Why its end is not on record, if it is not. The trail ends the run when it is opened next.
+    /// Why its end was not recorded, if so. The trail ends the run when it is opened next.
     pub unrecorded: Option<AuditError>,
 }
 
@@ -85,24 +85,24 @@ pub struct RunReport {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NotRun {
-    /// Its start cannot be put on record.
+    /// Its start cannot be recorded.
     #[error("nothing runs that cannot be put on record: {0}")]
     Unrecorded(#[source] AuditError),
-    /// A secret cannot be lent to it.
+    /// A secret cannot be provided.
     #[error("{0}; {fix}", fix = .0.fix)]
     Secret(#[source] SecretError),
-    /// The sandbox was refused or could not be made.
+    /// The sandbox was refused or could not be created.
     #[error("{error}")]
     Sandbox {
-        /// Why not.
+        /// The reason.
         error: RunError,
-        /// Why that is not on record, if it is not.
+        /// Why that was not recorded, if so.
         unrecorded: Option<AuditError>,
     },
 }
 
 impl RunRecord {
-    /// The same, without the values of these variables: they may be secret, and the command that gets them may name them.
+    /// Returns the error without the values of these variables: they may be secret, and the message may contain them.
     fn hiding(self, given: &[(OsString, OsString)]) -> Self {
         let given: Vec<_> =
             given.iter().map(|(name, value)| (name.to_string_lossy(), value.to_string_lossy())).collect();
@@ -112,11 +112,11 @@ impl RunRecord {
 }
 
 impl PreparedRun {
-    /// Makes ready to run a command. With `egress`, the command reaches the hosts of a list over a proxy, and nothing else. Its
-    /// secrets are not read yet: the run may still need approval, or be a dry run.
+    /// Prepares a command. With `egress`, it reaches only the listed hosts, through a proxy. Secrets are not read yet: the run
+    /// may still need approval, or be a dry run.
     ///
     /// # Errors
-    /// When no proxy can be started, or a secret could go nowhere.
+    /// When no proxy can be started, or a secret has no reachable host.
     pub fn new(mut spec: SandboxSpec, egress: Option<Egress>, record: RunRecord) -> io::Result<Self> {
         let record = record.hiding(&spec.environment.set);
         let joined = JoinedBroker::join(&mut spec, record.agent.as_deref())
@@ -154,39 +154,39 @@ impl PreparedRun {
         })
     }
 
-    /// Lets the command run in a sandbox that was made beforehand, where one of this pool fits.
+    /// Uses a matching sandbox of this pool that was created beforehand.
     pub fn pooled(self, pool: Option<Arc<SandboxPool>>) -> Self {
         Self { pool, ..self }
     }
 
-    /// Lets the caller control the run from outside.
+    /// Sets the handle by which the caller controls the run.
     pub fn controlled(self, control: RunControl) -> Self {
         Self { control, ..self }
     }
 
-    /// Returns what would be run.
+    /// Returns the plan.
     ///
     /// # Errors
-    /// When this machine cannot make such a sandbox.
+    /// When this machine cannot create such a sandbox.
     pub fn plan(&self) -> Result<&Plan, &Refusal> {
         self.planned.as_ref()
     }
 
-    /// As [`PreparedRun::plan`], and as if the command had to do with these changes.
+    /// Returns the plan of a changed spec.
     pub(crate) fn plan_with(&self, change: impl FnOnce(&mut SandboxSpec)) -> Result<Plan, Refusal> {
         let mut spec = self.spec.clone();
         change(&mut spec);
         backends().plan(&spec, &self.facts)
     }
 
-    /// Runs the command, and returns when it is over. `started` says whose command it is; what is planned is added to it.
+    /// Runs the command and waits for its end. `started` identifies the command's agent; the plan is added to it.
     ///
     /// # Errors
-    /// When its start cannot be put on record, or there is no sandbox for it. Nothing ran then.
+    /// When its start cannot be recorded, or there is no sandbox for it. Nothing ran then.
     #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
     pub fn run(self, started: AuditEvent, streams: Streams) -> Result<RunReport, NotRun> {
         let Self { mut spec, facts, mut planned, proxy, joined, secrets, record, pool, control } = self;
-        // Secrets and what a broker lends add variables, and nothing else, to what is planned.
+        // Secrets and placeholders only add variables to the plan.
         let renewed =
             |mut plan: Plan, spec: &SandboxSpec| plan.renew_environment(spec, &facts).map(|()| plan);
         if let (Some(secrets), Ok(plan)) = (&secrets, &planned) {
@@ -225,7 +225,7 @@ impl PreparedRun {
             _ => backends().run(BackendRun::new(&spec, facts, plan, streams, &control)),
         });
 
-        // What is still connected is cut before the end is on record, so that nothing of the run comes after it.
+        // Connections are closed before the end is recorded, so that no record of the run follows its end.
         let (mut hosts_refused, hosts_observed) = proxy.map(EgressProxy::end).unwrap_or_default();
         let broker_lost = match joined.map(JoinedBroker::end) {
             Some(Ok(refused)) => {
@@ -256,7 +256,7 @@ impl PreparedRun {
 }
 
 impl RunReport {
-    /// The refusals to show: each once, since a program that is refused tries again.
+    /// Returns the refusals to show, each once, because refused programs retry.
     #[must_use]
     pub fn distinct_refusals(&self) -> Vec<&Decision> {
         let mut shown: Vec<&Decision> = Vec::new();
@@ -271,14 +271,14 @@ impl RunReport {
         shown
     }
 
-    /// Whether the command ran like any other program, with all rights of the calling user.
+    /// Whether the command ran without a sandbox, with all privileges of the calling user.
     #[must_use]
     pub fn is_unsandboxed(&self) -> bool {
         self.plan.provider == Provider::Nothing
     }
 }
 
-/// Returns what a command could really reach of the network, in a word: `none`, `broker`, `observed` or `open`.
+/// Returns the network that a command really had: `none`, `broker`, `observed` or `open`.
 #[must_use]
 pub fn network_held(plan: &Plan, outcome: &Outcome) -> &'static str {
     record::network(plan, &outcome.enforcement)

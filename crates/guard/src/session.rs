@@ -1,4 +1,4 @@
-//! One run of an agent under its guard: what changes while the agent works.
+//! The mutable state of one agent run: active skills, answers, limits and bounds.
 
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod bounds;
@@ -59,41 +59,41 @@ use stockade_admission::{
     Admission, AdmitOptions, LoadedSkill, OnCritical, SkillSource, admit, decide_on_disk,
 };
 
-/// What a session is given.
+/// The stores that a session uses.
 #[derive(Debug)]
 pub struct SessionOptions {
-    /// Where the limits of the agent are kept.
+    /// The store of the agent's limits.
     pub limits: Box<dyn LimitStore>,
-    /// Where its actions are put on record.
+    /// The trail that records its actions.
     pub trail: AuditTrail,
 }
 
-/// What to do where no command may stand within another.
+/// The fix for a command within another one where substitutions are not allowed.
 const UNHIDE: &str = "run the inner command by itself, then use what it printed";
 
-/// One run of an agent: its active skills, its answers, its steps and its budgets.
+/// A run of one agent: its active skills, answers, steps and budgets.
 ///
-/// An agent framework asks, in this order, as far as they concern it: [`Session::admit`] for a skill, [`Session::tool`] for
-/// the tool that a model wants, [`Session::begin_call`] for what the call may cost, [`Session::path`] or [`Session::run`] for
-/// what the tool touches. Each answer is put on record before it is given. What cannot be put on record is an error, and an
-/// error is a no.
+/// An agent framework calls, in this order and as far as they apply: [`Session::admit`] for a skill, [`Session::tool`] for the
+/// tool that a model requests, [`Session::begin_call`] for the cost of the call, and [`Session::path`] or [`Session::run`] for
+/// what the tool accesses. Each decision is recorded before it is returned. A decision that cannot be recorded is an error, and
+/// callers treat errors as denials.
 ///
-/// Clones are the same session: they share its answers and what it used. What is activated in one, or narrowed, holds for
-/// that one alone.
+/// Clones are the same session: they share answers and usage. Skills that are activated and limits that are narrowed in one clone
+/// apply only to that clone.
 #[derive(Debug, Clone)]
 pub struct Session {
     guard: Guard,
     tools: ToolPolicy,
-    /// The skills that are active, in the order in which they were made so.
+    /// Active skills, in the order of activation.
     skills: Vec<(String, SkillTools)>,
     narrowing: Arc<Narrowing>,
-    /// The tools that a caller leaves of those.
+    /// Tools that the caller's narrowing permits.
     narrower_tools: Option<Arc<ToolPolicy>>,
-    /// Opened on the first request for a path.
+    /// Opened on the first path request.
     paths: Arc<Mutex<Option<PathGuard>>>,
     limits: Arc<SharedLimits<calls::Store>>,
     trail: AuditTrail,
-    held: record_batch::HeldRecords,
+    held: record_batch::RecordBatch,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     answers: Arc<stockade_admission::answers::CommandAnswers>,
     #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -119,7 +119,7 @@ impl Session {
             paths: Arc::default(),
             limits: Arc::new(SharedLimits::new(guard.config().limits, calls::Store(limits.into()))),
             trail,
-            held: record_batch::HeldRecords::default(),
+            held: record_batch::RecordBatch::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]
             answers: Arc::new(stockade_admission::answers::CommandAnswers::new(
                 stockade_admission::answers::AnswerTerms::default(),
@@ -139,45 +139,45 @@ impl Session {
         }
     }
 
-    /// Returns the guard that the session is under.
+    /// Returns the guard of the session.
     #[must_use]
     pub const fn guard(&self) -> &Guard {
         &self.guard
     }
 
-    /// Returns the trail that actions are put on record in.
+    /// Returns the trail that records the session's actions.
     #[must_use]
     pub const fn trail(&self) -> &AuditTrail {
         &self.trail
     }
 
-    /// Has what follows put on record in another trail.
+    /// Records what follows in another trail.
     pub fn use_trail(&mut self, trail: AuditTrail) {
         self.trail = trail;
     }
 
-    /// Returns the skill that was made active last.
+    /// Returns the skill that was activated last.
     #[must_use]
     pub fn active_skill(&self) -> Option<&str> {
         self.skills.last().map(|(name, _)| name.as_str())
     }
 
-    /// Returns the policy for its tools: what the configuration grants and the active skills leave.
+    /// Returns the effective tool policy: what the configuration grants and all active skills list.
     #[must_use]
     pub const fn tools(&self) -> &ToolPolicy {
         &self.tools
     }
 
-    /// Returns how long answers to commands are kept by the configuration.
+    /// Returns how long the configuration keeps answers to commands.
     #[must_use]
     pub fn answer_terms(&self) -> stockade_admission::answers::AnswerTerms {
         crate::guard::answer_terms(self.guard.config())
     }
 
-    /// Lets a skill in, or turns it away. The configuration says how bad each rule of the scanner is.
+    /// Admits or rejects a skill, with the configured severities of the scanner's rules.
     ///
     /// # Errors
-    /// When it cannot be read, or the answer not be put on record.
+    /// When the skill cannot be read, or the decision cannot be recorded.
     pub fn admit(&self, source: &SkillSource<'_>, scanner: &Scanner) -> Result<Admission, GuardError> {
         self.admit_within(
             source,
@@ -186,7 +186,7 @@ impl Session {
         )
     }
 
-    /// The same, where a caller is stricter than the configuration. What it is milder in does not count.
+    /// Admits or rejects a skill with stricter options of the caller. Options that are milder than the configuration are ignored.
     ///
     /// # Errors
     /// As [`Session::admit`].
@@ -218,8 +218,8 @@ impl Session {
         Ok(admission)
     }
 
-    /// Makes a skill active: from here on, the agent has only the tools that it lists, and its commands are recorded as those
-    /// of the skill.
+    /// Activates a skill: from now on the agent has only the tools that the skill lists, and its commands are recorded as the
+    /// skill's.
     pub fn activate(&mut self, skill: &LoadedSkill) {
         self.activate_listed(skill.name(), skill.tools());
     }
@@ -229,10 +229,10 @@ impl Session {
         self.skills.push((name.to_owned(), tools.clone()));
     }
 
-    /// Decides whether a tool may be used. `arguments` is what the tool is asked to do, as far as skills speak of it.
+    /// Decides whether a tool may be used. `arguments` is the part of the call that skills can restrict, such as a command.
     ///
     /// # Errors
-    /// When the answer cannot be put on record.
+    /// When the decision cannot be recorded.
     pub fn tool(&self, name: &str, arguments: Option<&str>) -> Result<Decision, GuardError> {
         let (effect, rule, reason) = match self.decide_tool(name) {
             ToolVerdict::Allowed => {
@@ -264,10 +264,10 @@ impl Session {
         self.decided(DecisionDraft { layer: DecisionLayer::Tools, effect, subject: name, rule, reason, fix })
     }
 
-    /// Decides what may become of a command, without running it.
+    /// Decides on a command without running it.
     ///
     /// # Errors
-    /// When the answer cannot be put on record.
+    /// When the decision cannot be recorded.
     pub fn command(&self, text: &str) -> Result<Decision, GuardError> {
         let (decision, _) = self.judged(text)?;
         Ok(decision)
@@ -282,10 +282,10 @@ impl Session {
         Ok((decision, decided))
     }
 
-    /// Records a decision on a command that the caller made by the rules of the agent, or by stricter ones beside them.
+    /// Records a decision on a command that the caller made with the agent's rules, or with additional stricter ones.
     ///
     /// # Errors
-    /// When it cannot be put on record. It counts for nothing then.
+    /// When it cannot be recorded. The decision is then void.
     pub fn decided_on(
         &self,
         decided: &CommandDecision<'_, '_>,
@@ -311,17 +311,17 @@ impl Session {
         self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix })
     }
 
-    /// Puts a decision on record, and returns it.
+    /// Records a decision and returns it.
     fn decided(&self, draft: DecisionDraft<'_>) -> Result<Decision, GuardError> {
         let decision = draft.named()?;
         self.record(self.of_agent(decision.event()))?;
         Ok(decision)
     }
 
-    /// Puts on record what a person has answered to a decision.
+    /// Records the user's answer to a decision.
     ///
     /// # Errors
-    /// When it cannot be put on record. The answer counts for nothing then.
+    /// When it cannot be recorded. The answer is then void.
     pub fn record_answer(&self, decision: &Decision, answer: &'static str) -> Result<(), AuditError> {
         let event = self.event(EventKind::ApprovalAnswered).with(field::ID, decision.id.as_str());
         self.record(event.with(field::ANSWER, answer))
@@ -331,7 +331,7 @@ impl Session {
         self.of_agent(AuditEvent::new(kind))
     }
 
-    /// Says whose event it is, and for which skill.
+    /// Adds the agent and the active skill to an event.
     fn of_agent(&self, event: AuditEvent) -> AuditEvent {
         let skill = self.active_skill().map(Into::into);
         AuditEvent { agent: Some(self.guard.agent().into()), skill, ..event }
@@ -345,7 +345,7 @@ impl Session {
     }
 }
 
-/// What a person types to allow exactly a command for which there are rules that help.
+/// Returns the `stockade policy add` command that allows exactly this command.
 fn allowing(agent: &str, command: &str) -> String {
     quote_argv(["stockade", "policy", "add", "--agent", agent, "--for", command])
 }

@@ -1,11 +1,11 @@
-//! The time of day without its jumps.
+//! A wall clock without jumps.
 #![expect(clippy::disallowed_methods, reason = "reads the clocks that limits are given")]
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Counts from the time of day at which it began, by the monotonic clock, which cannot be set.
+/// Starts at the time of day, and advances by the monotonic clock, which cannot be set.
 ///
-/// Setting the clock of the machine while a process runs therefore neither frees a budget nor freezes it.
+/// Setting the machine's clock while a process runs therefore neither resets a budget nor freezes it.
 #[derive(Debug)]
 pub(crate) struct SteadyClock {
     began: Instant,

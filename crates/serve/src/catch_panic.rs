@@ -1,4 +1,4 @@
-//! A bug in the answer to one request ends no other.
+//! Keeps a panic in one request from ending the others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

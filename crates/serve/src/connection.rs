@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::catch_panic::catch_panic;
-use super::connection_queue::Traffic;
+use super::connection_queue::ConnectionQueue;
 use super::fault::{self, Fault};
 use super::in_flight::Cancellation;
 use super::methods::{AskedBy, Lane, Method};
@@ -18,8 +18,8 @@ use stockade_files::{BoundedLine, BoundedLines};
 /// A longer request goes to the workers, however quick its method is.
 const SMALL: usize = 16 << 10;
 
-/// Answers everything that comes, until nothing more does and all of it is answered. `is_heard` tells whether anybody still
-/// hears the answers of a client whose input has ended.
+/// Answers all requests until the input ends and each is answered. `is_heard` returns whether a client whose input has ended
+/// still reads answers.
 ///
 /// # Errors
 /// When the input cannot be read, or the answers cannot be written.
@@ -29,104 +29,109 @@ pub fn converse(
     to: impl Write + Send,
     is_heard: &dyn Fn() -> bool,
 ) -> io::Result<()> {
-    let traffic = Arc::new(Traffic::new(server.options.max_request));
-    server.ending.welcome(&traffic);
+    let queue = Arc::new(ConnectionQueue::new(server.options.max_request));
+    server.shutdown.welcome(&queue);
     thread::scope(|scope| {
         let writer = thread::Builder::new()
             .name("stockade-write".to_owned())
-            .spawn_scoped(scope, || write(&traffic, to))?;
-        let read = read(server, &traffic, BoundedLines::new(from, server.options.max_request));
-        traffic.drain(is_heard);
-        server.left(traffic.client());
+            .spawn_scoped(scope, || write(&queue, to))?;
+        let read = read(server, &queue, BoundedLines::new(from, server.options.max_request));
+        queue.drain(is_heard);
+        server.left(queue.client());
         let written = writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer ended early")));
         read.and(written)
     })
 }
 
-fn write(traffic: &Traffic, mut to: impl Write) -> io::Result<()> {
+fn write(queue: &ConnectionQueue, mut to: impl Write) -> io::Result<()> {
     let mut chunk = Vec::new();
-    while traffic.take(&mut chunk) {
+    while queue.take(&mut chunk) {
         if let Err(error) = to.write_all(&chunk).and_then(|()| to.flush()) {
-            traffic.close();
-            // A client that has seen enough is no error.
+            queue.close();
+            // A client that closes its end early is not an error.
             return if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) };
         }
     }
     Ok(())
 }
 
-fn read(server: &Arc<Server>, traffic: &Arc<Traffic>, mut lines: BoundedLines<impl Read>) -> io::Result<()> {
-    while traffic.may_read() {
+fn read(
+    server: &Arc<Server>,
+    queue: &Arc<ConnectionQueue>,
+    mut lines: BoundedLines<impl Read>,
+) -> io::Result<()> {
+    while queue.may_read() {
         match lines.next_line()? {
             BoundedLine::End => break,
-            BoundedLine::Whole(line) => take(server, traffic, line),
+            BoundedLine::Whole(line) => take(server, queue, line),
             BoundedLine::TooLong => {
                 let most = server.options.max_request;
                 let fault = Fault::new(
                     fault::REQUEST,
                     format!("the line is longer than {most} bytes; `--max-request` allows more"),
                 );
-                traffic.answer(&response(None, &Err(fault)));
+                queue.answer(&response(None, &Err(fault)));
             }
         }
     }
     Ok(())
 }
 
-/// Answers a line at once where that is quick, else has a worker do it.
-fn take(server: &Arc<Server>, traffic: &Arc<Traffic>, line: &[u8]) {
+/// Answers a line at once if that is quick; otherwise a worker does.
+fn take(server: &Arc<Server>, queue: &Arc<ConnectionQueue>, line: &[u8]) {
     let Some(message) = requests::read(line) else { return };
     let lane = lane(server, &message);
     if lane == Lane::Here && line.len() <= SMALL {
-        if let Some(answer) = answer(server, traffic, message, &mut Tickets::none(traffic)) {
-            traffic.answer(&answer);
+        if let Some(answer) = answer(server, queue, message, &mut Tickets::none(queue)) {
+            queue.answer(&answer);
         }
         return;
     }
-    let mut tickets = Tickets::of(server, traffic, &message);
+    let mut tickets = Tickets::of(server, queue, &message);
     drop(message);
-    traffic.begin(line.len());
-    let (server, traffic, line) = (Arc::clone(server), Arc::clone(traffic), line.to_vec());
+    queue.begin(line.len());
+    let (server, queue, line) = (Arc::clone(server), Arc::clone(queue), line.to_vec());
     let pool = if lane == Lane::Run { server.run.clone() } else { server.work.clone() };
     pool.give(Box::new(move || {
-        // Taken note of whatever happens, or the connection would wait for it for ever.
-        let done = Done { traffic: &traffic, bytes: line.len() };
+        // Dropped on every path, or the connection would wait for this request forever.
+        let done = Done { queue: &queue, bytes: line.len() };
         if let Some(answer) =
-            requests::read(&line).and_then(|message| answer(&server, &traffic, message, &mut tickets))
+            requests::read(&line).and_then(|message| answer(&server, &queue, message, &mut tickets))
         {
-            traffic.answer(&answer);
+            queue.answer(&answer);
         }
         drop(done);
     }));
 }
 
-/// What ends the commands of a line, in the order of its requests: it is there from the moment at which the line was read.
+/// Cancellations of the commands of a line, in the order of its requests. They exist from the moment at which the line was read,
+/// so that a later `cancel` always finds them.
 struct Tickets {
-    traffic: Arc<Traffic>,
+    queue: Arc<ConnectionQueue>,
     all: Vec<Option<Cancellation>>,
     next: usize,
 }
 
 impl Tickets {
-    fn none(traffic: &Arc<Traffic>) -> Self {
-        Self { traffic: Arc::clone(traffic), all: Vec::new(), next: 0 }
+    fn none(queue: &Arc<ConnectionQueue>) -> Self {
+        Self { queue: Arc::clone(queue), all: Vec::new(), next: 0 }
     }
 
-    fn of(server: &Server, traffic: &Arc<Traffic>, message: &Message<'_>) -> Self {
+    fn of(server: &Server, queue: &Arc<ConnectionQueue>, message: &Message<'_>) -> Self {
         let one = |request: &Result<Request<'_>, Refused<'_>>| {
             let request = request.as_ref().ok()?;
             let lane = Method::find(&request.method)?.lane(server, request.parameters);
             (lane == Lane::Run)
-                .then(|| traffic.under_way.begin(request.id.map(serde_json::value::RawValue::get)))
+                .then(|| queue.in_flight.begin(request.id.map(serde_json::value::RawValue::get)))
         };
         let all = match message {
             Message::One(request) => vec![one(request)],
             Message::Batch(requests) => requests.iter().map(one).collect(),
         };
-        Self { traffic: Arc::clone(traffic), all, next: 0 }
+        Self { queue: Arc::clone(queue), all, next: 0 }
     }
 
-    /// That of the next request.
+    /// Returns the cancellation of the next request.
     fn next(&mut self) -> Option<Cancellation> {
         self.next += 1;
         self.all.get(self.next - 1).cloned().flatten()
@@ -135,22 +140,22 @@ impl Tickets {
 
 impl Drop for Tickets {
     fn drop(&mut self) {
-        self.all.iter().flatten().for_each(|cancellation| self.traffic.under_way.end(cancellation));
+        self.all.iter().flatten().for_each(|cancellation| self.queue.in_flight.end(cancellation));
     }
 }
 
 struct Done<'t> {
-    traffic: &'t Traffic,
+    queue: &'t ConnectionQueue,
     bytes: usize,
 }
 
 impl Drop for Done<'_> {
     fn drop(&mut self) {
-        self.traffic.end(self.bytes);
+        self.queue.end(self.bytes);
     }
 }
 
-/// Returns where a line is answered: a batch where its slowest request is.
+/// Returns the lane of a line: that of its slowest request for a batch.
 fn lane(server: &Server, message: &Message<'_>) -> Lane {
     let one = |request: &Result<Request<'_>, Refused<'_>>| match request {
         Ok(request) => {
@@ -167,14 +172,14 @@ fn lane(server: &Server, message: &Message<'_>) -> Lane {
 /// Returns the answer to a line; notifications have none.
 fn answer(
     server: &Arc<Server>,
-    traffic: &Arc<Traffic>,
+    queue: &Arc<ConnectionQueue>,
     message: Message<'_>,
     tickets: &mut Tickets,
 ) -> Option<String> {
     match message {
-        Message::One(request) => answer_one(server, traffic, request, tickets.next()),
+        Message::One(request) => answer_one(server, queue, request, tickets.next()),
         Message::Batch(requests) => {
-            let one = |request| answer_one(server, traffic, request, tickets.next());
+            let one = |request| answer_one(server, queue, request, tickets.next());
             let answers: Vec<String> = requests.into_iter().filter_map(one).collect();
             (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")))
         }
@@ -183,7 +188,7 @@ fn answer(
 
 fn answer_one(
     server: &Arc<Server>,
-    traffic: &Arc<Traffic>,
+    queue: &Arc<ConnectionQueue>,
     request: Result<Request<'_>, Refused<'_>>,
     cancellation: Option<Cancellation>,
 ) -> Option<String> {
@@ -191,13 +196,13 @@ fn answer_one(
         Ok(request) => request,
         Err(refused) => return Some(response(refused.id, &Err(refused.fault))),
     };
-    if cancellation.is_some() && server.ending.has_begun() {
-        let fault = Fault::new(fault::BUSY, "the server is about to end, and begins no command any more");
+    if cancellation.is_some() && server.shutdown.has_begun() {
+        let fault = Fault::new(fault::BUSY, "the server is shutting down and starts no new command");
         return request.id.map(|id| response(Some(id), &Err(fault)));
     }
-    let caller = AskedBy { id: request.id, traffic, cancellation };
+    let caller = AskedBy { id: request.id, queue, cancellation };
     let answer = match Method::find(&request.method) {
-        // One request is not to end the others. What a bug leaves half done, a lock that is lost with it guards.
+        // A panic in one request must not end the others. State that it leaves half changed is behind a poisoned lock.
         Some(method) => catch_panic(|| (method.call)(server, request.parameters, &caller))
             .unwrap_or_else(|| Err(a_bug(method))),
         None => Err(no_method(&request.method)),
@@ -206,8 +211,10 @@ fn answer_one(
 }
 
 fn a_bug(method: &Method) -> Fault {
-    let message =
-        format!("a bug in stockade ended `{}`; standard error says where: please report it", method.name);
+    let message = format!(
+        "a bug in stockade ended `{}`; standard error has its location: please report it",
+        method.name
+    );
     Fault::new(fault::INTERNAL, message)
 }
 

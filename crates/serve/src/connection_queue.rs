@@ -1,4 +1,4 @@
-//! The requests in flight on one connection, and the answers that wait to be written. Both are bounded: the server stops
+//! The requests in flight on one connection, and its unwritten answers. Both are bounded: the server stops
 //! reading from a client that does not read.
 
 #![expect(clippy::disallowed_methods, reason = "keeps the time that commands take to end")]
@@ -7,77 +7,77 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most bytes of answers that wait to be written before no further request is read.
+/// Bytes of unwritten answers at which reading requests stops.
 const MAX_WAITING: usize = 4 << 20;
 
-/// The most bytes that wait to be written before no further notification is put there. Answers always have room.
+/// Bytes of unwritten output at which notifications wait. Answers are always queued.
 const MAX_NOTIFICATIONS: usize = 1 << 20;
 
-/// The most requests of one connection that are with the workers.
-const MAX_UNDER_WAY: usize = 64;
+/// Maximum number of requests of one connection that workers have.
+const MAX_IN_FLIGHT: usize = 64;
 
 /// How often a thread that waits for workers checks whether the client is still connected.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How long commands of a client that is gone may take to end.
+/// Time that the commands of a disconnected client have to end after they are cancelled.
 const AFTER_CANCEL: Duration = Duration::from_secs(5);
 
-/// What may stay allocated for the next answers.
+/// Buffer capacity that is reused for later answers.
 const KEPT: usize = 1 << 20;
 
-/// How many clients there were so far.
+/// Number of clients so far.
 static CLIENTS: AtomicU64 = AtomicU64::new(0);
 
-/// The traffic of one connection.
+/// Requests in flight and unwritten answers of one connection.
 #[derive(Debug)]
-pub(super) struct Traffic {
+pub(super) struct ConnectionQueue {
     state: Mutex<State>,
-    /// Something became less.
+    /// Signalled when a request ended or answers were taken.
     room: Condvar,
-    /// Something became more.
+    /// Signalled when answers were queued.
     filled: Condvar,
-    /// The most bytes of requests that are with the workers, unless it is a single one.
+    /// Maximum bytes of the requests that workers have. A single longer request is accepted.
     max_bytes: usize,
-    /// The number of the client, which no other has.
+    /// The unique number of the client.
     client: u64,
-    /// Commands that the client may still cancel.
-    pub(super) under_way: super::in_flight::UnderWay,
+    /// Commands that the client can cancel.
+    pub(super) in_flight: super::in_flight::InFlight,
 }
 
 #[derive(Debug, Default)]
 struct State {
     waiting: Vec<u8>,
-    under_way: usize,
+    in_flight: usize,
     bytes: usize,
-    /// What commands may print that is held until they are answered.
+    /// Output limits of the running commands, added up: their output is in memory until the answer.
     kept: u64,
-    /// Nothing more will be answered.
+    /// All requests are answered.
     ended: bool,
-    /// The client reads no more answers.
+    /// The client no longer reads answers.
     closed: bool,
 }
 
-/// Room for what a command prints, which is free again when this is dropped.
+/// Memory reserved for the output of a command. Dropping it releases the memory.
 #[derive(Debug)]
 pub(super) struct KeptOutput<'t> {
-    traffic: &'t Traffic,
+    queue: &'t ConnectionQueue,
     bytes: u64,
 }
 
 impl Drop for KeptOutput<'_> {
     fn drop(&mut self) {
-        self.traffic.lock().kept -= self.bytes;
+        self.queue.lock().kept -= self.bytes;
     }
 }
 
-impl Traffic {
-    /// Takes room for what a command may print, if all of the client's together print no more than `most`.
+impl ConnectionQueue {
+    /// Reserves memory for a command's output, if all of the client's commands together stay within `most`.
     pub(super) fn keep(&self, bytes: u64, most: u64) -> Option<KeptOutput<'_>> {
         let mut state = self.lock();
         let kept = state.kept.checked_add(bytes).filter(|kept| *kept <= most)?;
         state.kept = kept;
         drop(state);
-        Some(KeptOutput { traffic: self, bytes })
+        Some(KeptOutput { queue: self, bytes })
     }
 
     pub(super) fn new(max_bytes: usize) -> Self {
@@ -87,16 +87,16 @@ impl Traffic {
             filled: Condvar::new(),
             max_bytes,
             client: CLIENTS.fetch_add(1, Ordering::Relaxed),
-            under_way: super::in_flight::UnderWay::default(),
+            in_flight: super::in_flight::InFlight::default(),
         }
     }
 
-    /// Whether any request of the client is with the workers.
+    /// Whether workers have any request of the client.
     pub(super) fn is_busy(&self) -> bool {
-        self.lock().under_way > 0
+        self.lock().in_flight > 0
     }
 
-    /// Whether answers wait to be written.
+    /// Whether there are unwritten answers.
     pub(super) fn has_answers(&self) -> bool {
         let state = self.lock();
         !state.closed && !state.waiting.is_empty()
@@ -107,34 +107,34 @@ impl Traffic {
         self.client
     }
 
-    /// Waits until another request may be read. Returns whether anybody reads the answers.
+    /// Waits until another request may be read. Returns false if the client no longer reads answers.
     pub(super) fn may_read(&self) -> bool {
         let full = |state: &mut State| !state.closed && state.waiting.len() >= MAX_WAITING;
         let state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
         !state.closed
     }
 
-    /// Waits until a request of this size may be handed to the workers, and takes note that it is.
+    /// Waits until a request of this size may go to the workers, and counts it.
     pub(super) fn begin(&self, bytes: usize) {
         let full = |state: &mut State| {
-            let many = state.under_way >= MAX_UNDER_WAY || state.bytes + bytes > self.max_bytes;
-            !state.closed && state.under_way > 0 && many
+            let many = state.in_flight >= MAX_IN_FLIGHT || state.bytes + bytes > self.max_bytes;
+            !state.closed && state.in_flight > 0 && many
         };
         let mut state = self.room.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
-        state.under_way += 1;
+        state.in_flight += 1;
         state.bytes += bytes;
     }
 
-    /// A request that was handed to the workers is done.
+    /// Ends the count of a request that the workers answered.
     pub(super) fn end(&self, bytes: usize) {
         let mut state = self.lock();
-        state.under_way -= 1;
+        state.in_flight -= 1;
         state.bytes -= bytes;
         drop(state);
         self.room.notify_all();
     }
 
-    /// Puts an answer where the writer finds it. It never waits.
+    /// Queues an answer for the writer. Never waits.
     pub(super) fn answer(&self, line: &str) {
         let mut state = self.lock();
         if state.closed {
@@ -165,10 +165,10 @@ impl Traffic {
         is_heard
     }
 
-    /// Waits until the workers are done with everything, for as long as there is anybody to answer.
+    /// Waits until the workers have answered all requests, or the client is gone.
     pub(super) fn drain(&self, is_heard: impl Fn() -> bool) {
         let mut state = self.lock();
-        while state.under_way > 0 && !state.closed {
+        while state.in_flight > 0 && !state.closed {
             state = self.room.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
             if !is_heard() {
                 state.closed = true;
@@ -178,9 +178,9 @@ impl Traffic {
             drop(state);
             self.cancel_all();
             state = self.lock();
-            // What a command left is deleted before this program may end.
+            // The program must not end before the leftovers of commands are deleted.
             let until = Instant::now() + AFTER_CANCEL;
-            while state.under_way > 0 && Instant::now() < until {
+            while state.in_flight > 0 && Instant::now() < until {
                 state = self.room.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
             }
         }
@@ -189,7 +189,7 @@ impl Traffic {
         self.filled.notify_one();
     }
 
-    /// Waits for answers and swaps them into `chunk`. Returns whether there are any; else there never will be again.
+    /// Waits for answers and swaps them into `chunk`. Returns false once there will be no more.
     pub(super) fn take(&self, chunk: &mut Vec<u8>) -> bool {
         chunk.clear();
         chunk.shrink_to(KEPT);
@@ -204,7 +204,7 @@ impl Traffic {
         !chunk.is_empty()
     }
 
-    /// The client reads no more answers.
+    /// Discards all answers and cancels all commands: the client no longer reads.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -215,9 +215,9 @@ impl Traffic {
         self.filled.notify_all();
     }
 
-    /// Cancels all commands: their client is gone.
+    /// Cancels all commands of the client.
     fn cancel_all(&self) {
-        self.under_way.cancel_all();
+        self.in_flight.cancel_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -232,56 +232,56 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn nothing_is_read_while_answers_pile_up() {
-        let traffic = Traffic::new(100);
-        traffic.answer(&"x".repeat(MAX_WAITING));
+    fn reading_stops_while_answers_are_not_read() {
+        let queue = ConnectionQueue::new(100);
+        queue.answer(&"x".repeat(MAX_WAITING));
         thread::scope(|scope| {
-            let reader = scope.spawn(|| traffic.may_read());
+            let reader = scope.spawn(|| queue.may_read());
             thread::sleep(Duration::from_millis(50));
             assert!(!reader.is_finished(), "it reads on although the client does not read answers");
             let mut chunk = Vec::new();
-            assert!(traffic.take(&mut chunk));
+            assert!(queue.take(&mut chunk));
             assert!(reader.join().unwrap());
         });
     }
 
     #[test]
-    fn what_is_under_way_is_bounded_by_number_and_size_but_a_single_one_always_goes() {
+    fn requests_in_flight_are_bounded_by_number_and_size_but_a_single_one_is_accepted() {
         for (first, second) in [(1000, 1), (60, 60)] {
-            let traffic = Traffic::new(100);
-            traffic.begin(first);
+            let queue = ConnectionQueue::new(100);
+            queue.begin(first);
             thread::scope(|scope| {
-                let reader = scope.spawn(|| traffic.begin(second));
+                let reader = scope.spawn(|| queue.begin(second));
                 thread::sleep(Duration::from_millis(50));
                 assert!(!reader.is_finished(), "{first} and {second}");
-                traffic.end(first);
+                queue.end(first);
                 reader.join().unwrap();
             });
         }
     }
 
     #[test]
-    fn room_for_output_is_given_once() {
-        let traffic = Traffic::new(100);
-        let first = traffic.keep(60, 100).unwrap();
-        assert!(traffic.keep(60, 100).is_none() && traffic.keep(u64::MAX, 100).is_none());
-        assert!(traffic.keep(40, 100).is_some());
+    fn memory_for_output_is_reserved_once() {
+        let queue = ConnectionQueue::new(100);
+        let first = queue.keep(60, 100).unwrap();
+        assert!(queue.keep(60, 100).is_none() && queue.keep(u64::MAX, 100).is_none());
+        assert!(queue.keep(40, 100).is_some());
         drop(first);
-        assert!(traffic.keep(100, 100).is_some());
+        assert!(queue.keep(100, 100).is_some());
     }
 
     #[test]
     fn a_client_that_is_gone_frees_waiting_threads() {
-        let traffic = Traffic::new(100);
-        traffic.begin(1);
-        traffic.answer(&"x".repeat(MAX_WAITING));
+        let queue = ConnectionQueue::new(100);
+        queue.begin(1);
+        queue.answer(&"x".repeat(MAX_WAITING));
         thread::scope(|scope| {
-            let reader = scope.spawn(|| traffic.may_read());
-            let drained = scope.spawn(|| traffic.drain(|| true));
-            traffic.close();
+            let reader = scope.spawn(|| queue.may_read());
+            let drained = scope.spawn(|| queue.drain(|| true));
+            queue.close();
             assert!(!reader.join().unwrap());
             drained.join().unwrap();
         });
-        assert!(!traffic.take(&mut Vec::new()));
+        assert!(!queue.take(&mut Vec::new()));
     }
 }

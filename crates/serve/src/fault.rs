@@ -1,4 +1,4 @@
-//! Why a request has no result.
+//! Errors of requests.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,55 +7,55 @@ use stockade_text::nearest;
 
 use stockade_text::with_causes;
 
-/// A line that is no JSON.
+/// The error code for a line that is not JSON.
 pub(super) const PARSE: i32 = -32700;
-/// JSON that is no request.
+/// The error code for JSON that is not a request.
 pub(super) const REQUEST: i32 = -32600;
 /// The error code for an unknown method.
 pub(super) const METHOD: i32 = -32601;
-/// The parameters are wrong.
+/// The error code for invalid parameters.
 pub(super) const PARAMETERS: i32 = -32602;
-/// The answer could not be found out, through no fault of the request.
+/// The error code for a failure that the request did not cause.
 pub(super) const INTERNAL: i32 = -32603;
-/// Too many connections or sessions.
+/// The error code for too many connections or sessions.
 pub(super) const BUSY: i32 = -32000;
-/// The policy refuses; `data` has the verdict.
+/// The error code for a refusal by the policy; `data` has the verdict.
 pub(super) const REFUSED: i32 = -32001;
-/// A limit is exhausted.
+/// The error code for an exhausted limit.
 pub(super) const EXHAUSTED: i32 = -32002;
-/// There is no sandbox that could do it.
+/// The error code for a request that no sandbox can enforce.
 pub(super) const NO_SANDBOX: i32 = -32003;
 
-/// It took too long.
+/// The error code for a timeout.
 pub(super) const TIMED_OUT: i32 = -32004;
 
-/// It was cancelled before it began.
+/// The error code for a request that was cancelled before it started.
 pub(super) const CANCELLED: i32 = -32005;
 
-/// The codes, what clients call them, and what they mean.
+/// The error codes, with their names in clients and meanings.
 pub(super) const CODES: &[(i32, &str, &str)] = &[
-    (PARSE, "UnreadableLine", "the line is no JSON"),
+    (PARSE, "UnreadableLine", "the line is not JSON"),
     (
         REQUEST,
         "InvalidRequest",
-        "it is no request: a member is missing or unknown, a batch is empty or too long, or a line is too long",
+        "invalid request: a member is missing or unknown, a batch is empty or too long, or a line is too long",
     ),
     (METHOD, "UnknownMethod", "unknown method"),
     (
         PARAMETERS,
         "InvalidParameters",
-        "a parameter is missing, unknown or wrong; the message has the nearest name",
+        "a parameter is missing, unknown or invalid; the message suggests the nearest name",
     ),
-    (INTERNAL, "InternalError", "the answer could not be found out, through no fault of the request"),
+    (INTERNAL, "InternalError", "a failure that the request did not cause"),
     (BUSY, "ServerBusy", "too many connections or sessions are open"),
     (REFUSED, "RefusedByPolicy", "refused by policy; `data` has the verdict"),
     (EXHAUSTED, "LimitExhausted", "a limit is exhausted; `data` names it"),
-    (NO_SANDBOX, "SandboxUnavailable", "no sandbox can do it; `data` has the fix"),
-    (TIMED_OUT, "EvaluationTimedOut", "the evaluation took too long, or waits for what never comes"),
-    (CANCELLED, "CommandCancelled", "the command was cancelled before it began, and nothing ran"),
+    (NO_SANDBOX, "SandboxUnavailable", "no sandbox can enforce the request; `data` has the fix"),
+    (TIMED_OUT, "EvaluationTimedOut", "the evaluation timed out, or awaits a promise that never settles"),
+    (CANCELLED, "CommandCancelled", "the command was cancelled before it started, and nothing ran"),
 ];
 
-/// Why a request has no result: the `error` of a response.
+/// The `error` of a response.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Fault {
     pub(super) code: i32,
@@ -69,22 +69,22 @@ impl Fault {
         Self { code, message: message.into(), data: None }
     }
 
-    /// A parameter is wrong.
+    /// Returns the fault for an invalid parameter.
     pub(super) fn parameters(message: impl Into<String>) -> Self {
         Self::new(PARAMETERS, message)
     }
 
-    /// Something failed that is not the fault of the request.
+    /// Returns the fault for a failure that the request did not cause.
     pub(super) fn internal(error: &dyn std::error::Error) -> Self {
         Self::new(INTERNAL, with_causes(error))
     }
 
-    /// The parameters are wrong, in a way that an error of a layer tells.
+    /// Returns the fault for parameters that a layer refused.
     pub(super) fn of(error: &dyn std::error::Error) -> Self {
         Self::parameters(with_causes(error))
     }
 
-    /// What a command of this program would have said, and ended.
+    /// Converts an error of the shared implementation of commands.
     pub(super) fn failed(failure: &impl std::fmt::Display) -> Self {
         Self::new(INTERNAL, failure.to_string())
     }
@@ -93,10 +93,10 @@ impl Fault {
         Self { data: Some(data), ..self }
     }
 
-    /// The parameters cannot be read. A name that is not known gets the nearest one that is.
+    /// Returns the fault for parameters that cannot be parsed. For an unknown name, it suggests the nearest known one.
     pub(super) fn unread(error: &serde_json::Error) -> Self {
         let text = error.to_string();
-        // The position in the line does not help the author of a program that wrote the line.
+        // The position in the line is removed, because it does not help the author of the client.
         let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
         Self::parameters(match meant(text) {
             Some(name) => format!("{text}; did you mean `{name}`?"),
@@ -104,14 +104,14 @@ impl Fault {
         })
     }
 
-    /// There is nothing of this name; `known` is what there is.
+    /// Returns the fault for an unknown name; `known` are the valid ones.
     pub(super) fn unknown<'k>(what: &str, name: &str, known: impl Iterator<Item = &'k str>) -> Self {
         let hint = nearest(name, known).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
         Self::parameters(format!("there is no {what} `{name}`{hint}"))
     }
 }
 
-/// The known name nearest to an unknown one, from what serde says: "unknown field `x`, expected one of `a`, `b`".
+/// Returns the known name nearest to an unknown one, from serde's message: "unknown field `x`, expected one of `a`, `b`".
 fn meant(text: &str) -> Option<&str> {
     let named = ["unknown field `", "unknown variant `"].iter().find_map(|start| text.strip_prefix(start))?;
     let (name, expected) = named.split_once("`, expected ")?;

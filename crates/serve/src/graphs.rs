@@ -1,4 +1,4 @@
-//! The folders that the nodes of graph runs share, by name.
+//! Directories of graph runs, by name.
 #![expect(
     clippy::disallowed_methods,
     reason = "takes folders away, and keeps how long ago a client has left"
@@ -15,13 +15,13 @@ use super::fault::{self, Fault};
 use super::locks::lock;
 use stockade_state::graph_runs;
 
-/// The most graph runs of one client.
+/// Maximum number of graph runs of one client.
 const MAX_OF_CLIENT: usize = 64;
 
-/// How long a graph run may be gone on with after its client has left.
+/// Time in which a graph run can be continued after its client disconnected.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// The graph runs that are under way.
+/// The current graph runs.
 #[derive(Debug, Default)]
 pub(super) struct Graphs(Mutex<BTreeMap<String, Entry>>);
 
@@ -33,8 +33,8 @@ struct Entry {
 }
 
 impl Graphs {
-    /// Begins a graph run below a folder, which is made where it is missing. Returns its name, which cannot be guessed, and its
-    /// folder.
+    /// Starts a graph run below a directory, which is created if missing. Returns its name, which cannot be guessed, and its
+    /// directory.
     pub(super) fn begin(&self, base: Option<&PathBuf>, client: u64) -> Result<(String, PathBuf), Fault> {
         let base = base.ok_or_else(|| Fault::new(fault::INTERNAL, graph_runs::NO_BASE))?;
         let mut graphs = self.lock();
@@ -59,11 +59,11 @@ impl Graphs {
         Ok(())
     }
 
-    /// Ends a graph run, with all that is in its folder.
+    /// Ends a graph run, and deletes its directory.
     pub(super) fn end(&self, name: &str) -> Result<(), Fault> {
         let mut graphs = self.lock();
         graphs.get(name).ok_or_else(no_graph)?.run.remove().map_err(|error| Fault::internal(&error))?;
-        // What cannot be taken away is still there, and can be ended again.
+        // A run whose directory could not be deleted stays, so that it can be ended again.
         graphs.remove(name);
         Ok(())
     }

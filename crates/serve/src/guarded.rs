@@ -1,4 +1,4 @@
-//! Sessions of agents: each under the guard of its agent, which the configuration as it is now makes.
+//! Sessions of agents, each with a guard of the current configuration.
 #![expect(clippy::disallowed_methods, reason = "asks in which folder it runs")]
 
 use std::path::{Path, PathBuf};
@@ -19,22 +19,22 @@ use super::fault::{self, Fault};
 use super::locks::lock;
 use crate::Server;
 
-/// The session of an agent over all of its requests.
+/// A session of an agent.
 #[derive(Debug)]
 pub(super) struct Guarded {
     agent: String,
-    /// The folder that it works in; where none was named, each request says its own.
+    /// The workspace; without one, each request names its own.
     workspace: Option<PathBuf>,
     catalog: ToolCatalog,
     session: Mutex<Session>,
     answers: Arc<CommandAnswers>,
-    /// The task of requests that name none.
+    /// The default task of requests.
     execution: String,
 }
 
-/// What a client says when it opens the session of an agent.
+/// The parameters of an agent's session.
 #[derive(Debug, Default)]
-pub(super) struct Wish {
+pub(super) struct SessionRequest {
     pub(super) workspace: Option<PathBuf>,
     pub(super) catalog: ToolCatalog,
     pub(super) narrowing: Narrowing,
@@ -42,11 +42,11 @@ pub(super) struct Wish {
 }
 
 impl Guarded {
-    pub(super) fn open(server: &Server, agent: &str, wish: Wish) -> Result<Self, Fault> {
+    pub(super) fn open(server: &Server, agent: &str, request: SessionRequest) -> Result<Self, Fault> {
         let agent = stockade_state::agents::parse_name(agent)
             .map_err(|why| Fault::parameters(format!("`agent`: {why}")))?;
-        wish.is_bounded()?;
-        let Wish { workspace, catalog, narrowing, answers } = wish;
+        request.is_bounded()?;
+        let SessionRequest { workspace, catalog, narrowing, answers } = request;
         let guard = guard(server, &agent, &folder(workspace.as_deref())?, &catalog)?;
         let mut session = session(server, &guard)?;
         session.narrow(narrowing).map_err(|error| Fault::of(&error))?;
@@ -65,12 +65,12 @@ impl Guarded {
         &self.answers
     }
 
-    /// Returns the task of a request: the one that it names, or that of the session.
+    /// Returns the task of a request: the requested one, or that of the session.
     pub(super) fn execution<'e>(&'e self, named: &'e str) -> &'e str {
         if named.is_empty() { &self.execution } else { named }
     }
 
-    /// Returns the session under the configuration as it is now, for a request about its workspace.
+    /// Returns the session with the current configuration, for a request about its workspace.
     pub(super) fn now(&self, server: &Server) -> Result<Session, Fault> {
         let guard = guard(server, &self.agent, &folder(self.workspace.as_deref())?, &self.catalog)?;
         let mut held = lock(&self.session);
@@ -81,7 +81,7 @@ impl Guarded {
         Ok(held.clone())
     }
 
-    /// The same, for a request that says in which workspace it works. It may say so where the session does not.
+    /// Returns the session for a request with a workspace, which is permitted if the session has none.
     pub(super) fn within(&self, server: &Server, workspace: Option<&Path>) -> Result<Session, Fault> {
         let session = self.now(server)?;
         let Some(asked) = workspace else { return Ok(session) };
@@ -98,27 +98,27 @@ impl Guarded {
         Ok(moved)
     }
 
-    /// Makes the agent a node of the run of a graph.
+    /// Makes the agent a node of a graph run.
     #[cfg(target_os = "linux")]
     pub(super) fn join(&self, server: &Server, graph: &str) -> Result<(), Fault> {
         server.graphs.join(graph, &mut lock(&self.session))
     }
 
-    /// Changes what holds for all requests that follow.
+    /// Narrows all later requests.
     pub(super) fn change(&self, change: impl FnOnce(&mut Session)) {
         change(&mut lock(&self.session));
     }
 
-    /// The client has closed the session: its own task cannot be continued.
+    /// Ends the session's own task, because the client closed the session.
     pub(super) fn end(&self) {
         let session = lock(&self.session).clone();
-        // Where that cannot be kept, the task is forgotten after a day.
+        // If that cannot be stored, the task expires after a day.
         session.end(session.begin(self.execution.clone())).ok();
     }
 }
 
-impl Wish {
-    /// Whether it is short enough to be remembered.
+impl SessionRequest {
+    /// Checks that it is short enough to be remembered.
     fn is_bounded(&self) -> Result<(), Fault> {
         let names = self.catalog.tools.iter().chain(&self.catalog.mcp_servers);
         let said: usize =
@@ -136,7 +136,7 @@ impl Wish {
     }
 }
 
-/// How much a session remembers of what is said of paths.
+/// Returns how much a session remembers about paths.
 pub(super) fn said_of_paths(config: &SandboxConfig) -> usize {
     let lists = [
         &config.forbidden_globs,
@@ -149,7 +149,7 @@ pub(super) fn said_of_paths(config: &SandboxConfig) -> usize {
 }
 
 impl Server {
-    /// Returns the store of limits that a guard names; each is opened once.
+    /// Returns the configured store of limits of a guard; each is opened once.
     fn limit_store(&self, guard: &Guard) -> Result<Arc<dyn LimitStore>, Fault> {
         let config = guard.limit_store();
         let mut stores = lock(&self.limit_stores);
@@ -168,7 +168,7 @@ impl Server {
     }
 }
 
-/// Makes a name for a task that is told from all others.
+/// Returns a unique name for a task.
 fn new_execution() -> Result<String, Fault> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes).map_err(|error| Fault::internal(&error))?;
@@ -199,7 +199,7 @@ pub(super) fn guard(
     })
 }
 
-/// The configuration names agents, and not this one.
+/// The configuration lists agents, but not this one.
 pub(super) fn unknown_agent(unknown: &UnknownAgent) -> Fault {
     let data = json!({"agent": unknown.agent, "nearest": unknown.nearest, "fix": unknown.fix()});
     Fault::parameters(format!("{unknown}; {}", unknown.fix())).with(data)
@@ -211,7 +211,7 @@ pub(super) fn session(server: &Server, guard: &Guard) -> Result<Session, Fault> 
     Ok(guard.session(SessionOptions { limits, trail: trail(server, guard)? }))
 }
 
-/// The trail that what an agent does is put on record in.
+/// Returns the trail that records an agent's actions.
 pub(super) fn trail(server: &Server, guard: &Guard) -> Result<AuditTrail, Fault> {
     server.trail.get(Some(guard.audit()))?.ok_or_else(|| {
         Fault::new(
@@ -221,7 +221,7 @@ pub(super) fn trail(server: &Server, guard: &Guard) -> Result<AuditTrail, Fault>
     })
 }
 
-/// The folder in which a session works that names none: that of the server.
+/// Returns the default workspace of a session: that of the server.
 fn folder(workspace: Option<&Path>) -> Result<PathBuf, Fault> {
     match workspace {
         Some(workspace) => Ok(workspace.to_owned()),
@@ -229,17 +229,17 @@ fn folder(workspace: Option<&Path>) -> Result<PathBuf, Fault> {
     }
 }
 
-/// What could not be decided or put on record.
+/// Returns the fault for a decision that could not be made or recorded.
 pub(super) fn undecided(error: &GuardError) -> Fault {
     Fault::internal(error)
 }
 
-/// What was decided against.
+/// Returns the fault for a denial.
 pub(super) fn refused(decision: &Decision) -> Fault {
     Fault::new(fault::REFUSED, decision.to_string()).with(json!({ "decision": decision }))
 }
 
-/// A limit that is reached.
+/// Returns the fault for an exhausted limit.
 pub(super) fn exhausted(decision: &Decision) -> Fault {
     let data = json!({"limit": decision.rule.name(), "decision": decision});
     Fault::new(fault::EXHAUSTED, decision.to_string()).with(data)

@@ -1,4 +1,4 @@
-//! The requests of one connection that the client may still cancel: commands that wait or run.
+//! Requests of one connection that the client can cancel: queued and running commands.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ pub(super) use elsewhere::Cancellation;
 #[cfg(target_os = "linux")]
 pub(super) use stockade_guard::exec::run::Cancellation;
 
-/// Other systems have no command to end.
+/// Other systems run no commands, so there is nothing to end.
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
     use std::sync::Arc;
@@ -26,12 +26,12 @@ mod elsewhere {
     }
 }
 
-/// Commands that wait or run, each with the id of its request; a notification has no id.
+/// Queued and running commands, each with the id of its request; a notification has no id.
 #[derive(Debug, Default)]
-pub(super) struct UnderWay(Mutex<Vec<(Option<Value>, Cancellation)>>);
+pub(super) struct InFlight(Mutex<Vec<(Option<Value>, Cancellation)>>);
 
-impl UnderWay {
-    /// Records a request. Its id is JSON.
+impl InFlight {
+    /// Records a request, with its id as JSON.
     pub(super) fn begin(&self, id: Option<&str>) -> Cancellation {
         let cancellation = Cancellation::default();
         let id = id.and_then(|id| serde_json::from_str(id).ok());
@@ -39,19 +39,19 @@ impl UnderWay {
         cancellation
     }
 
-    /// A request is answered.
+    /// Removes an answered request.
     pub(super) fn end(&self, cancellation: &Cancellation) {
         self.lock().retain(|(_, other)| !other.is_same(cancellation));
     }
 
-    /// Cancels the requests of an id. Returns whether there was one.
+    /// Cancels the requests with an id. Returns whether there was one.
     pub(super) fn cancel(&self, id: &Value) -> bool {
         let all = self.lock();
-        let meant = all.iter().filter(|(other, _)| other.as_ref() == Some(id));
-        meant.map(|(_, cancellation)| cancellation.cancel()).count() > 0
+        let matching = all.iter().filter(|(other, _)| other.as_ref() == Some(id));
+        matching.map(|(_, cancellation)| cancellation.cancel()).count() > 0
     }
 
-    /// Cancels all of them: their client is gone.
+    /// Cancels all commands, because the client is gone.
     pub(super) fn cancel_all(&self) {
         self.lock().iter().for_each(|(_, cancellation)| cancellation.cancel());
     }
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_request_is_ended_by_its_id_and_by_no_other() {
-        let all = UnderWay::default();
+        let all = InFlight::default();
         let (number, text, none) = (all.begin(Some("1")), all.begin(Some("\"1\"")), all.begin(None));
         assert!(!all.cancel(&json!(2)) && !all.cancel(&Value::Null));
         assert!(all.cancel(&json!("1")));

@@ -1,16 +1,16 @@
 //! The server of Stockade: every layer for a program in any language, by JSON-RPC 2.0 with one message a line.
 //!
 //! ```text
-//!            lines ──► reader ──► small and quick: answered at once ──► traffic ──► writer ──► lines
-//!                        │                                                ▲
-//!                        └──► long or slow: a pool of workers ────────────┘
+//!            lines ──► reader ──► small and quick: answered at once ──► connection_queue ──► writer ──► lines
+//!                        │                                                    ▲
+//!                        └──► long or slow: a pool of workers ───────────────┘
 //! ```
 //!
 //! [`Server::new`] sets a server up. [`converse`] answers one client over any reader and writer, [`listen`] all clients of a socket
 //! that only programs of this user reach, and [`schema()`] describes every method as JSON Schema.
 //!
-//! `requests` and `wire` know JSON-RPC, `traffic` bounds what is in flight, `pool` works, `connection` joins them, `socket` makes
-//! connections, and `methods` has one file for each group of methods and the table of all.
+//! `requests` and `wire` read and write JSON-RPC, `connection_queue` bounds the requests in flight, `pool` runs them, `connection`
+//! joins these, `socket` accepts connections, and `methods` has one file for each group of methods and the table of all.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(target_os = "linux"),

@@ -1,4 +1,4 @@
-//! Who is told that policies have changed: clients that opened a session with `listen`.
+//! Notifications of policy changes, to clients with a `listen` session.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,19 +11,18 @@ use crate::Server;
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PolicyChange<'c> {
-    /// The session whose policies changed; without one, it is the rules of the server.
+    /// The session whose policies changed; missing if the rules of the server changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'c str>,
     /// The tool whose policies changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<&'c str>,
-    /// The names of its policies, in the order in which they are asked; the names of the rules that were added or removed, for
-    /// those of the server.
+    /// The names of its policies, in order of evaluation; for rules of the server, the names of the added or removed rules.
     policies: Vec<&'c str>,
 }
 
 impl Server {
-    /// Tells that the policies of tools of a session have changed.
+    /// Notifies listeners that tool policies of a session changed.
     pub(super) fn tell_of_tools(&self, session: &str, changes: &[ChainChange]) {
         for change in changes {
             let policies = change.policies.iter().map(String::as_str).collect();
@@ -32,7 +31,7 @@ impl Server {
         }
     }
 
-    /// Tells that rules of the server have changed.
+    /// Notifies listeners that rules of the server changed.
     pub(super) fn tell_of_rules(&self, ids: &[String]) {
         let policies = ids.iter().map(String::as_str).collect();
         let told = PolicyChange { session: None, tool: None, policies };

@@ -1,8 +1,8 @@
-//! What several threads change.
+//! Locks for shared state.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A value is changed in one step or not at all, so it is in order whatever happened to a thread that held it.
+/// Locks a mutex, ignoring poisoning: these values are changed in one step or not at all, so they are consistent after a panic.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Every method there is: its parameters are a type, which reads, documents and answers a request.
+//! All methods. The parameters of each are a type, which parses, documents and answers a request.
 
 mod answers;
 mod audit;
@@ -41,7 +41,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::connection_queue::Traffic;
+use super::connection_queue::ConnectionQueue;
 use super::fault::Fault;
 use super::in_flight::Cancellation;
 use super::wire::Json;
@@ -79,7 +79,7 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<eval::EvalCondition>(),
     Method::of::<eval::EvalInterpolate>(),
     Method::of::<sandbox::PlanSandbox>(),
-    // No other system has a sandbox that runs commands yet.
+    // Only Linux has a sandbox for running commands.
     #[cfg(target_os = "linux")]
     Method::of::<exec::Exec>(),
     #[cfg(target_os = "linux")]
@@ -105,7 +105,7 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<service::Version>(),
 ];
 
-/// Methods with a bug, to see that they end no more than themselves.
+/// Methods that panic, to test that a panic ends only its own request.
 #[cfg(debug_assertions)]
 const BROKEN: &[Method] = &[
     Method::of::<broken::Here>(),
@@ -115,16 +115,16 @@ const BROKEN: &[Method] = &[
 #[cfg(not(debug_assertions))]
 const BROKEN: &[Method] = &[];
 
-/// The parameters of a method, and what it answers.
+/// The parameters of a method, and its answer.
 pub(super) trait Parameters: DeserializeOwned + JsonSchema {
     /// The name of the method.
     const METHOD: &'static str;
-    /// Where it is answered.
+    /// The lane in which it is answered.
     const LANE: Lane;
-    /// What the result holds.
+    /// The type of the result.
     type Answer: JsonSchema;
 
-    /// Whether a request with these parameters, as text, reads or writes the disk although the method does not as a rule.
+    /// Whether a request with these parameters (as text) accesses the disk although the method normally does not.
     fn reads_disk(_server: &Server, _parameters: &str) -> bool {
         false
     }
@@ -133,29 +133,29 @@ pub(super) trait Parameters: DeserializeOwned + JsonSchema {
     fn answer(self, server: &Server, caller: &AskedBy<'_>) -> Result<Json, Fault>;
 }
 
-/// Who asks, and by which request.
+/// The client and request of a call.
 #[derive(Debug)]
 pub(super) struct AskedBy<'c> {
-    /// The id of the request; notifications have none.
+    /// The ID of the request; notifications have none.
     pub(super) id: Option<&'c RawValue>,
     /// The connection.
-    pub(super) traffic: &'c Arc<Traffic>,
-    /// What ends the command of the request, if it runs one.
+    pub(super) queue: &'c Arc<ConnectionQueue>,
+    /// Cancels the command of the request, if it runs one.
     pub(super) cancellation: Option<Cancellation>,
 }
 
-/// Where a request is answered, the quickest first.
+/// The thread that answers a request, fastest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Lane {
-    /// Where it is read: the answer takes less than handing it over would.
+    /// The reader: answering takes less time than passing the request on.
     Here,
-    /// By a worker: it reads the disk, or takes long.
+    /// A worker, for requests that access the disk or take long.
     Work,
-    /// By a worker of those that wait for commands.
+    /// A worker for requests that wait for commands.
     Run,
 }
 
-/// A method, as a row of the table.
+/// A row of the table of methods.
 #[derive(Debug)]
 pub(super) struct Method {
     pub(super) name: &'static str,
@@ -178,7 +178,7 @@ impl Method {
         }
     }
 
-    /// Returns where a request is answered.
+    /// Returns the lane of a request.
     pub(super) fn lane(&self, server: &Server, parameters: Option<&RawValue>) -> Lane {
         match parameters {
             Some(text) if (self.reads_disk)(server, text.get()) => self.lane.max(Lane::Work),
@@ -204,7 +204,7 @@ fn call<P: Parameters>(
     serde_json::from_str::<P>(text).map_err(|error| Fault::unread(&error))?.answer(server, caller)
 }
 
-/// Bytes that are written as Base64.
+/// Bytes, serialized as Base64.
 fn bytes_of(name: &str, base64: &str) -> Result<Vec<u8>, Fault> {
     use base64::Engine as _;
     base64::engine::general_purpose::STANDARD
@@ -212,7 +212,7 @@ fn bytes_of(name: &str, base64: &str) -> Result<Vec<u8>, Fault> {
         .map_err(|error| Fault::parameters(format!("`{name}` is no Base64: {error}")))
 }
 
-/// Writes bytes as Base64.
+/// Encodes bytes as Base64.
 fn base64_of(bytes: &[u8]) -> String {
     use base64::Engine as _;
     base64::engine::general_purpose::STANDARD.encode(bytes)

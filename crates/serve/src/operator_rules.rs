@@ -1,7 +1,7 @@
-//! The rules for commands that the server was started with, and those that requests have added to them.
+//! Command rules that the server was started with, and those that requests added.
 //!
-//! They decide before the rules of a request, which can only be stricter. Requests can also only make them stricter, because the
-//! client may be the program that they watch. They are compiled once, and again when their file changes.
+//! They precede the rules of a request, which can only be stricter. Requests can also only make these rules stricter, because the
+//! client may be the supervised program. They are compiled once, and again when their file changes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,47 +13,47 @@ use stockade_guard::{AgentCommands, RuleStore};
 use super::fault::{self, Fault};
 use stockade_state::saved_rules::{ChangedRules, SavedRuleChange, SavedRules, SavedRulesError, changed};
 
-/// The layer of these rules: the operator of the server decides before its clients.
+/// The layer of these rules: the operator of the server precedes its clients.
 const LAYER: Layer = Layer::Admin;
 
-/// The rules of a server.
+/// Rules of a server.
 #[derive(Debug)]
 pub(super) struct OperatorRules {
-    /// The file that they are kept in; without one they go with the server.
+    /// The file of the rules; without one they end with the server.
     kept: Option<SavedRules>,
-    /// Whether requests may add rules that allow, and take out those that do not.
+    /// Whether requests may add rules that allow, and remove rules that do not.
     may_widen: bool,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The rules that are kept in no file.
+    /// Rules without a file.
     own: Option<CustomRules>,
     loaded: Option<(FileVersions, Arc<Loaded>)>,
     count: u64,
 }
 
-/// The rules at one time, ready to decide.
+/// The compiled rules at one time.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) rules: Vec<CommandRule>,
     pub(super) layers: Vec<RuleLayer>,
     pub(super) defaults: Option<CommandDefaults>,
     pub(super) policy: Arc<AgentCommands>,
-    /// Another one whenever the rules are.
+    /// The version, which changes with the rules.
     pub(super) number: u64,
     document: String,
 }
 
 impl OperatorRules {
     pub(super) fn new(kept: Option<SavedRules>, may_widen: bool) -> Self {
-        // Rules of the operator decide before those of clients, whatever layer the file was named with.
+        // Rules of the operator precede those of clients, whatever layer the file belongs to.
         let kept = kept.map(|kept| SavedRules::File { layer: LAYER, path: kept.path().to_path_buf() });
         Self { kept, may_widen, state: Mutex::default() }
     }
 
-    /// Returns the rules as they are now.
+    /// Returns the current rules.
     pub(super) fn now(&self) -> Result<Arc<Loaded>, Fault> {
         let mut state = self.lock();
         if let Some((versions, loaded)) = &state.loaded
@@ -61,7 +61,7 @@ impl OperatorRules {
         {
             return Ok(Arc::clone(loaded));
         }
-        // Looked at before it is read: what is written meanwhile is read once more.
+        // The version is taken before reading, so that a change in between causes another read.
         let versions = FileVersions::of(self.kept.iter().map(|kept| kept.path().to_owned()));
         let document = match (&self.kept, &state.own) {
             (Some(kept), _) => {
@@ -75,7 +75,7 @@ impl OperatorRules {
         Ok(loaded)
     }
 
-    /// Changes the rules, if a request may.
+    /// Changes the rules, if requests may make this change.
     pub(super) fn change(&self, change: &SavedRuleChange, writes: bool) -> Result<ChangedRules, Fault> {
         let now = self.now()?;
         self.may(change, &now.rules)?;
@@ -94,12 +94,12 @@ impl OperatorRules {
         }
     }
 
-    /// Whether a rule is one that any request may add: it can make no decision milder.
+    /// Whether any request may add a rule, because it cannot make a decision milder.
     pub(super) const fn may_add(&self, effect: Effect) -> bool {
         self.may_widen || matches!(effect, Effect::Deny)
     }
 
-    /// Whether a rule is one that any request may take out: without it, no decision is milder.
+    /// Whether any request may remove a rule, because no decision becomes milder without it.
     const fn may_remove(&self, effect: Effect) -> bool {
         self.may_widen || matches!(effect, Effect::Allow)
     }
@@ -131,7 +131,7 @@ impl OperatorRules {
         }
     }
 
-    /// Says where the rules are kept.
+    /// Returns the file of the rules, for display.
     pub(super) fn place(&self) -> String {
         match &self.kept {
             Some(kept) => kept.path().display().to_string(),
@@ -139,7 +139,7 @@ impl OperatorRules {
         }
     }
 
-    /// A value is changed in one step or not at all, so it is in order whatever happened to a thread that held it.
+    /// Ignores poisoning: the value is changed in one step or not at all, so it is consistent after a panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -158,18 +158,18 @@ impl Loaded {
         Ok(Self { rules, layers, defaults, policy, number, document })
     }
 
-    /// Whether there is anything but the built-in rules.
+    /// Whether there are rules besides the built-in ones.
     pub(super) fn decide(&self) -> bool {
         !self.layers.is_empty() || self.defaults.is_some()
     }
 
-    /// The rules as a file of rules has them.
+    /// Returns the rules in the format of a rule file.
     pub(super) fn document(&self) -> &str {
         &self.document
     }
 }
 
-/// Rules that cannot be read decide nothing, and nothing is decided without them.
+/// Returns the fault for unreadable rules: nothing may be decided without them.
 pub(super) fn unusable(error: &SavedRulesError) -> Fault {
     Fault::internal(error)
 }
@@ -211,7 +211,7 @@ mod tests {
         add(&rules, "deny x").unwrap();
         let second = rules.now().unwrap();
         assert!(second.number > first.number && second.rules.len() == 1);
-        // A change by another program counts as well, and a damaged file decides nothing.
+        // Changes by other programs are noticed, and a damaged file is an error.
         let store = RuleStore::of(&path, LAYER);
         store.change(|custom| custom.add(&CommandRule::from_words("ask y").unwrap())).unwrap();
         assert_eq!(rules.now().unwrap().rules.len(), 2);

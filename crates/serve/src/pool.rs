@@ -1,4 +1,4 @@
-//! A bounded number of threads that work off what they are given. They start when there is work.
+//! A pool with a bounded number of threads, which are started on demand.
 #![expect(clippy::disallowed_methods, reason = "starts threads")]
 
 use std::collections::VecDeque;
@@ -8,13 +8,13 @@ use std::thread;
 
 use super::catch_panic::catch_panic;
 
-/// Work that a thread of the pool does once.
+/// A job for a thread of the pool.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
-/// Requests are read by recursive functions, which keep to the depth that JSON may have.
+/// Stack size of the threads. Requests are parsed recursively, up to the permitted depth of JSON.
 const STACK: usize = 8 << 20;
 
-/// Threads and their queue. The caller bounds the length of the queue.
+/// Threads and their queue. The caller limits the length of the queue.
 #[derive(Clone)]
 pub(super) struct Pool(Arc<Inner>);
 
@@ -37,7 +37,7 @@ impl Pool {
         Self(Arc::new(Inner { name, most: most.max(1), state: Mutex::default(), given: Condvar::new() }))
     }
 
-    /// Has a thread do the job as soon as one is free.
+    /// Runs the job on the next free thread.
     pub(super) fn give(&self, job: Job) {
         let mut state = self.0.lock();
         state.waiting.push_back(job);
@@ -49,7 +49,7 @@ impl Pool {
         drop(state);
         self.0.given.notify_one();
         if alone {
-            // The machine gives no thread. What waits is done here, so that it is done at all.
+            // No thread can be created, so the queue is processed here.
             while let Some(job) = self.0.take_now() {
                 job();
             }
@@ -65,7 +65,7 @@ impl Pool {
 
 impl Inner {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No job runs while the lock is held, so what it guards is in order whatever happened to a thread.
+        // No job runs while the lock is held, so the state is consistent even after a panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -79,7 +79,7 @@ impl Inner {
             match state.waiting.pop_front() {
                 Some(job) => {
                     drop(state);
-                    // A job answers for itself; a thread that is lost would be missed by those that follow.
+                    // A job handles its own errors; a panic must not reduce the number of threads.
                     catch_panic(job);
                     state = self.lock();
                 }
@@ -99,7 +99,7 @@ impl std::fmt::Debug for Pool {
     }
 }
 
-/// Returns how many processors there are for this program.
+/// Returns the number of processors available to this program.
 pub(super) fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }

@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 as clients write it: requests and batches. The fuzzer compiles this file by itself.
+//! JSON-RPC 2.0 messages of clients: requests and batches. The fuzzer compiles this file separately.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,23 +11,24 @@ use stockade_text::json_values;
 
 use super::fault::{self, Fault};
 
-/// The most requests of one batch. Each has an answer, so a line of nothing but commas would fill the memory.
+/// Maximum number of requests in a batch. Each has an answer, so a line of commas would otherwise fill the memory.
 pub(super) const MAX_BATCH: usize = 1000;
 
-/// The longest id, as it is repeated in the answer.
+/// Maximum length of an ID, because the answer repeats it.
 pub(super) const MAX_ID: usize = 1024;
 
-/// The most values of one line. Each becomes many times as long as it is written, so a line of nothing but commas would fill the memory.
+/// Maximum number of values in a line. In memory each is many times as large as in the line, so a line of commas would otherwise
+/// fill it.
 pub(super) const MAX_VALUES: usize = 100_000;
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Debug)]
 pub(super) enum Message<'l> {
     One(Result<Request<'l>, Refused<'l>>),
     Batch(Vec<Result<Request<'l>, Refused<'l>>>),
 }
 
-/// A request, or a notification, which has no id and gets no answer.
+/// A request, or a notification, which has no ID and gets no answer.
 #[derive(Debug)]
 pub(super) struct Request<'l> {
     pub(super) method: Cow<'l, str>,
@@ -35,7 +36,7 @@ pub(super) struct Request<'l> {
     pub(super) id: Option<&'l RawValue>,
 }
 
-/// Something that is no request, with its id as far as it has one.
+/// An invalid request, with its ID if it has one.
 #[derive(Debug)]
 pub(super) struct Refused<'l> {
     pub(super) fault: Fault,
@@ -61,12 +62,12 @@ struct OnlyId<'l> {
     id: Option<&'l RawValue>,
 }
 
-/// An id that is `null` is one, and not the lack of one.
+/// An ID of `null` is an ID, not a missing one.
 fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Reads a line; an empty one holds nothing.
+/// Parses a line; nothing for an empty one.
 pub(super) fn read(line: &[u8]) -> Option<Message<'_>> {
     let refused = |fault| Some(Message::One(Err(Refused { fault, id: None })));
     let Ok(text) = str::from_utf8(line) else {
@@ -80,7 +81,7 @@ pub(super) fn read(line: &[u8]) -> Option<Message<'_>> {
         let message = format!("a line holds at most {MAX_VALUES} values; send them in several");
         return refused(Fault::new(fault::REQUEST, message));
     }
-    // All of it first: what is no JSON at all is not asked what kind of request it would be.
+    // The whole line is validated first, so that invalid JSON is reported as such.
     match serde_json::from_str::<&RawValue>(text) {
         Err(error) => refused(Fault::new(fault::PARSE, format!("the line is no JSON: {error}"))),
         Ok(_) if text.starts_with('[') => Some(batch(text)),
@@ -88,7 +89,7 @@ pub(super) fn read(line: &[u8]) -> Option<Message<'_>> {
     }
 }
 
-/// Counts the values of a message. No line of so few bytes has too many.
+/// Limits the number of values of a message. Short lines cannot exceed the limit.
 fn values(text: &[u8]) -> usize {
     if text.len() <= MAX_VALUES { 0 } else { json_values(text) }
 }
@@ -137,7 +138,7 @@ fn is_id(id: &RawValue) -> bool {
         && (text == "null" || text.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit()))
 }
 
-/// The elements of a batch, up to their limit.
+/// The elements of a batch, up to the limit.
 struct Elements<'l>(Vec<&'l RawValue>);
 
 impl<'de: 'l, 'l> Deserialize<'de> for Elements<'l> {

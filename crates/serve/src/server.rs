@@ -1,4 +1,4 @@
-//! The server: its options, and what all connections share.
+//! The server: its options, and the state that all connections share.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::methods::{CompiledRules, Trail};
 use crate::operator_rules::OperatorRules;
 use crate::pool::{self, Pool};
 use crate::sessions::{self, Sessions};
-use crate::{ending, scanner};
+use crate::{scanner, shutdown};
 use stockade_guard::GuardCache;
 use stockade_guard::admission::answers::{AnswerStore, AnswerTerms, CommandAnswers};
 use stockade_guard::audit::Unrecorded;
@@ -23,119 +23,120 @@ use stockade_guard::config::{AuditConfig, Config, ConfigSources};
 use stockade_guard::exec::SandboxPool;
 use stockade_guard::limits::store::LimitStore;
 
-/// How many sandboxes are made beforehand: an agent runs one command after the other, and each that waits takes memory.
+/// Number of sandboxes that are created in advance. An agent runs one command after the other, and each waiting sandbox needs
+/// memory.
 #[cfg(target_os = "linux")]
 const READY_SANDBOXES: usize = 1;
 
-/// How the server is set up.
+/// Options of the server.
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
-    /// The longest line that is read, in bytes.
+    /// Maximum length of a line, in bytes.
     pub max_request: usize,
-    /// How many commands may run at the same time.
+    /// Maximum number of simultaneous commands.
     pub max_commands: usize,
-    /// Where commands are put on record.
+    /// The trail that records commands.
     pub audit: Audit,
-    /// The agent whose commands are run, and no others.
+    /// The only agent that is served, if set.
     pub agent: Option<String>,
-    /// Whether decisions that are only asked for are put on record too.
+    /// Whether decisions without an action are recorded.
     pub evaluations: Evaluations,
-    /// Where answers are kept that are to hold in later sessions too.
+    /// The store of answers that apply to later sessions.
     pub answers: Option<AnswerStore>,
-    /// Where the rules are kept that decide before those of requests.
+    /// The file of the rules that precede those of requests.
     pub rules: Option<SavedRules>,
     /// Whether requests may make these rules milder.
     pub may_widen: bool,
-    /// Whether requests may ask for commands without a sandbox.
+    /// Whether requests may run commands without a sandbox.
     pub may_leave_sandbox: bool,
-    /// Below which folder runs of graphs have theirs.
+    /// The parent directory of graph runs.
     #[cfg(target_os = "linux")]
     pub graphs: Option<PathBuf>,
 }
 
-/// Whether decisions that are only asked for are put on record.
+/// Whether decisions without an action are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Evaluations {
-    /// They never are, whatever the configuration says.
+    /// Never, regardless of the configuration.
     Off,
-    /// The configuration says so, as it is when the first of them is asked for.
+    /// As configured when the first of them is requested.
     Configured,
 }
 
-/// What the configuration says of decisions that are only asked for, where they are to be put on record.
+/// The configured recording of decisions without an action.
 #[derive(Debug, Clone)]
 pub(super) struct Recording {
-    /// The trail that it names; that of this user where it names none.
+    /// The configured trail; by default, that of this user.
     pub(super) audit: AuditConfig,
-    /// What becomes of an answer that cannot be put on record.
+    /// Whether an answer that cannot be recorded is withheld.
     pub(super) unrecorded: Unrecorded,
 }
 
-/// Where commands are put on record.
+/// The trail that records commands.
 #[derive(Debug, Clone)]
 pub enum Audit {
-    /// They are recorded in the trail of this user.
+    /// In the trail of this user.
     Default,
-    /// They are recorded in the trail of this file.
+    /// In the trail of this file.
     File(PathBuf),
-    /// They are not recorded.
+    /// Not at all.
     Off,
 }
 
-/// The stores of limits that are open, by the server that each is on and whether it may forget.
+/// Open stores of limits, by server and whether it may lose usage.
 type LimitStores = BTreeMap<(Option<String>, bool), Arc<dyn LimitStore>>;
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Debug)]
 pub struct Server {
     pub(super) options: ServeOptions,
-    /// For requests that are long, or that read the disk.
+    /// Workers for requests that take long or access the disk.
     pub(super) work: Pool,
-    /// For requests that wait for a command.
+    /// Workers for requests that wait for a command.
     pub(super) run: Pool,
     pub(super) sessions: Sessions,
     pub(super) trail: Trail,
-    /// Whether and where decisions that are only asked for are put on record, once it was looked up; or why not.
+    /// The recording of decisions without an action, or the error of looking it up; empty until then.
     pub(super) recording: OnceLock<Result<Option<Recording>, String>>,
-    /// The answers that are kept for later sessions, for requests without one.
+    /// Stored answers, for requests without a session.
     pub(super) kept_answers: Arc<CommandAnswers>,
-    /// Who is connected, and whether the server ends.
-    pub(super) ending: shutdown::Ending,
-    /// The rules for commands that decide before those of requests.
+    /// Connected clients, and whether the server is shutting down.
+    pub(super) shutdown: shutdown::Shutdown,
+    /// Command rules that precede those of requests.
     pub(super) rules: OperatorRules,
-    /// The rules that requests bring along, compiled.
+    /// Compiled rules of requests.
     pub(super) compiled_rules: CompiledRules,
-    /// What the configuration changes of rules of the scanner, for requests that are about no agent.
+    /// Configured changes of scanner rules, for requests without an agent.
     pub(super) scanner_rules: scanner::ScannerRules,
-    /// The guards of agents, each compiled once and again when its configuration changes.
+    /// Guards of agents, compiled once and again when the configuration changes.
     pub(super) guards: GuardCache,
-    /// Where the limits of agents are kept.
+    /// Stores of the limits of agents.
     pub(super) limit_stores: Mutex<LimitStores>,
-    /// The session of requests without one, where the server is for one agent.
+    /// The default session, if the server serves one agent.
     pub(super) own_session: Mutex<Option<Arc<sessions::Session>>>,
-    /// The folders that nodes of graphs share.
+    /// Directories of graph runs.
     #[cfg(target_os = "linux")]
     pub(super) graphs: graphs::Graphs,
-    /// Sandboxes that wait for the next command of the last kind.
+    /// Sandboxes created in advance for another command like the last one.
     #[cfg(target_os = "linux")]
     pub(super) sandboxes: Arc<SandboxPool>,
 }
 
 impl Server {
-    /// A client has left.
+    /// Handles a disconnected client.
     pub(super) fn left(&self, client: u64) {
         self.sessions.left(client);
         #[cfg(target_os = "linux")]
         self.graphs.left(client);
     }
 
-    /// Takes away what does not outlast the server.
+    /// Deletes everything that must not outlast the server.
     pub fn end(&self) {
         #[cfg(target_os = "linux")]
         self.graphs.end_all();
     }
 
-    /// Says whether the server can decide, by the rules that it was started with.
+    /// Checks that the rules that the server was started with can be used.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -143,7 +144,7 @@ impl Server {
         self.rules.now().map(drop).map_err(|fault| fault.message)
     }
 
-    /// Sets a server up. Its workers start with its first requests.
+    /// Creates a server. Its workers start with the first requests.
     #[must_use]
     pub fn new(options: ServeOptions) -> Self {
         Self {
@@ -156,7 +157,7 @@ impl Server {
                 AnswerTerms { session: Duration::ZERO, ..AnswerTerms::MAX_TERMS },
                 options.answers.clone(),
             )),
-            ending: shutdown::Ending::default(),
+            shutdown: shutdown::Shutdown::default(),
             rules: OperatorRules::new(options.rules.clone(), options.may_widen),
             compiled_rules: CompiledRules::default(),
             scanner_rules: scanner::ScannerRules::default(),
@@ -173,7 +174,7 @@ impl Server {
 }
 
 impl Server {
-    /// Returns where decisions that are only asked for are put on record, if they are.
+    /// Returns the recording of decisions without an action, if configured.
     pub(super) fn recording(&self) -> Result<Option<&Recording>, Fault> {
         let looked_up = self.recording.get_or_init(|| match self.options.evaluations {
             Evaluations::Off => Ok(None),

@@ -1,4 +1,4 @@
-//! What the server remembers for a client between requests: answers of people, budgets, breakers and steps.
+//! State for clients between requests: answers of the user, budgets, circuit breakers and steps.
 #![expect(
     clippy::disallowed_methods,
     reason = "measures the time of its limits, and how long a session is idle"
@@ -19,32 +19,32 @@ use stockade_guard::limits::store::{
 };
 use stockade_guard::policy::SandboxConfig;
 
-use super::connection_queue::Traffic;
+use super::connection_queue::ConnectionQueue;
 use super::fault::{self, Fault};
-use super::guarded::{Guarded, Wish};
+use super::guarded::{Guarded, SessionRequest};
 use super::locks::lock;
 use super::methods::open_paths;
 use crate::Server;
 
-/// The most sessions at a time.
+/// Maximum number of sessions.
 const MAX_SESSIONS: usize = 1024;
 
-/// The most sessions of one client, so that none holds all of them.
+/// Maximum number of sessions of one client, so that one client cannot use up all.
 const MAX_OF_CLIENT: usize = 64;
 
-/// The most calls of a session that are admitted and not settled yet.
+/// Maximum number of unsettled calls of a session.
 const MAX_PERMITS: usize = 256;
 
-/// The most bytes of a name that a client chooses and the server remembers.
+/// Maximum length of names that clients choose, in bytes.
 const MAX_NAME: usize = 128;
 
-/// How long a session may be gone on with after its client has left: who comes back over another connection finds it.
+/// Time in which a session can be continued over another connection after its client disconnected.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// How long an idle session is kept.
+/// Maximum time that a session may be idle.
 const IDLE: Duration = Duration::from_secs(24 * 3600);
 
-/// The clock of the limits of a session.
+/// The clock of a session's limits.
 type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
 
 /// The open sessions, by name.
@@ -55,33 +55,33 @@ pub(super) struct Sessions(Mutex<BTreeMap<String, Entry>>);
 struct Entry {
     session: Arc<Session>,
     client: u64,
-    /// Who is told of changes.
-    listener: Option<Weak<Traffic>>,
+    /// The client that is notified of changes.
+    listener: Option<Weak<ConnectionQueue>>,
     has_left: bool,
     used: Instant,
 }
 
-/// An agent and what was agreed to on its behalf.
+/// A session, with its answers and limits.
 #[derive(Debug)]
 pub(super) struct Session {
     kind: Kind,
     permits: Mutex<Permits>,
-    /// What people have answered to commands.
+    /// The user's answers to commands.
     answers: Arc<CommandAnswers>,
 }
 
 #[derive(Debug)]
 enum Kind {
-    /// The session of an agent, under its configuration.
+    /// The session of an agent, with its configuration.
     Guarded(Box<Guarded>),
-    /// A session without an agent, under the settings of its client.
+    /// A session without an agent, with the client's settings.
     Free(Box<Free>),
 }
 
-/// A session without an agent: its client sets the limits.
+/// A session without an agent. Its client sets the limits.
 #[derive(Debug)]
 struct Free {
-    /// The workspace and its rules; opened when first asked about.
+    /// The workspace and its rules, opened on first use.
     paths: Mutex<Paths>,
     limits: SharedLimits<MemoryStore<Clock>>,
 }
@@ -98,14 +98,14 @@ struct Permits {
     open: BTreeMap<u64, Permit>,
 }
 
-/// A permit for a call, as the layer that granted it settles it.
+/// A permit for a call, of the layer that granted it.
 #[derive(Debug)]
 pub(super) enum Permit {
     Guarded(Call),
     Free(CallPermit),
 }
 
-/// Why a call must not be made.
+/// Why a call is refused.
 #[derive(Debug)]
 pub(super) struct Exhausted(pub(super) CallRefusal);
 
@@ -113,12 +113,13 @@ pub(super) struct Exhausted(pub(super) CallRefusal);
 const NO_AGENT: &str = "";
 
 impl Sessions {
-    /// Opens a session and returns its name, which cannot be guessed: who knows it may answer for it.
+    /// Opens a session, and returns its name, which cannot be guessed, because clients that know it can answer questions of the
+    /// session.
     pub(super) fn open(
         &self,
         session: Session,
         client: u64,
-        listener: Option<Weak<Traffic>>,
+        listener: Option<Weak<ConnectionQueue>>,
     ) -> Result<String, Fault> {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(|error| Fault::internal(&error))?;
@@ -131,7 +132,7 @@ impl Sessions {
             return Err(Fault::new(fault::BUSY, message));
         }
         if sessions.len() >= MAX_SESSIONS {
-            // One whose client has left makes room for one that is there.
+            // Sessions of disconnected clients are evicted first.
             let left = sessions.iter().filter(|(_, entry)| entry.has_left);
             let oldest = left.min_by_key(|(_, entry)| entry.used).map(|(name, _)| name.clone());
             let Some(oldest) = oldest else {
@@ -157,12 +158,12 @@ impl Sessions {
         self.lock().remove(name).map(|entry| entry.session).ok_or_else(no_session)
     }
 
-    /// Whether any session is that of an agent.
+    /// Whether any session has an agent.
     pub(super) fn has_agents(&self) -> bool {
         self.lock().values().any(|entry| entry.session.of_agent().is_some())
     }
 
-    /// Sends a notification to who listens in a session, or in any. Who does not read misses it.
+    /// Sends a notification to the listeners of a session, or of all. Clients that do not read miss it.
     pub(super) fn tell(&self, session: Option<&str>, line: &str) {
         let sessions = self.lock();
         let meant = sessions.iter().filter(|(name, _)| session.is_none_or(|session| session == *name));
@@ -177,7 +178,7 @@ impl Sessions {
         }
     }
 
-    /// A client has left. Its sessions end with it, unless another connection continues them within the grace period.
+    /// Handles a disconnected client. Its sessions end unless another connection continues them within the grace period.
     pub(super) fn left(&self, client: u64) {
         for entry in self.lock().values_mut().filter(|entry| entry.client == client) {
             (entry.has_left, entry.used) = (true, Instant::now());
@@ -199,7 +200,7 @@ fn no_session() -> Fault {
     Fault::parameters("unknown or ended session; start one with session.open")
 }
 
-/// Refuses a name that is too long to be remembered.
+/// Refuses a name that is too long.
 pub(super) fn is_short(what: &str, name: &str) -> Result<(), Fault> {
     match name.len() <= MAX_NAME {
         true => Ok(()),
@@ -208,7 +209,7 @@ pub(super) fn is_short(what: &str, name: &str) -> Result<(), Fault> {
 }
 
 impl Server {
-    /// Returns the session that a request is part of: the one that it names, or that of the agent which the server is for.
+    /// Returns the session of a request: the requested one, or that of the server's agent.
     pub(super) fn session_of(&self, name: Option<&str>) -> Result<Option<Arc<Session>>, Fault> {
         match (name, &self.options.agent) {
             (Some(name), _) => self.sessions.find(name).map(Some),
@@ -217,7 +218,9 @@ impl Server {
                 let mut own = lock(&self.own_session);
                 let session = match own.take() {
                     Some(session) => session,
-                    None => Arc::new(Session::guarded(Guarded::open(self, agent, Wish::default())?)),
+                    None => {
+                        Arc::new(Session::guarded(Guarded::open(self, agent, SessionRequest::default())?))
+                    }
                 };
                 Ok(Some(Arc::clone(own.insert(session))))
             }
@@ -241,12 +244,12 @@ impl Session {
         Self { kind: Kind::Free(free), permits: Mutex::default(), answers: Arc::new(answers) }
     }
 
-    /// Returns the agent that was named when it was opened; nothing where none was.
+    /// Returns the agent that was named on opening, if any.
     pub(super) fn agent(&self) -> &str {
         self.of_agent().map_or(NO_AGENT, Guarded::agent)
     }
 
-    /// Returns the session as that of an agent, if it is one.
+    /// Returns the agent's session, if it has an agent.
     pub(super) fn of_agent(&self) -> Option<&Guarded> {
         match &self.kind {
             Kind::Guarded(guarded) => Some(guarded),
@@ -254,13 +257,13 @@ impl Session {
         }
     }
 
-    /// Returns what people have answered to commands.
+    /// Returns the user's answers to commands.
     pub(super) const fn answers(&self) -> &Arc<CommandAnswers> {
         &self.answers
     }
 
-    /// Asks the guard of a session without an agent, which remembers answers. Its configuration is that of the session, or of the
-    /// first request that has one.
+    /// Calls the path guard of a session without an agent, which remembers answers. Its configuration is that of the session, or
+    /// of the first request with one.
     pub(super) fn with_paths<R>(
         &self,
         config: Option<SandboxConfig>,
@@ -300,20 +303,20 @@ impl Session {
         }
     }
 
-    /// Remembers a permit until it is settled. Returns its number.
+    /// Stores a permit until it is settled, and returns its number.
     pub(super) fn keep(&self, permit: Permit) -> u64 {
         let mut permits = lock(&self.permits);
         permits.last += 1;
         let number = permits.last;
         permits.open.insert(number, permit);
-        // An older permit cannot be settled any more: it is charged in full when its lease ends.
+        // The oldest permit can no longer be settled: it is charged in full when its lease ends.
         while permits.open.len() > MAX_PERMITS {
             permits.open.pop_first();
         }
         number
     }
 
-    /// Takes a permit back.
+    /// Removes and returns a permit.
     pub(super) fn take(&self, permit: u64) -> Result<Permit, Fault> {
         lock(&self.permits)
             .open
@@ -321,7 +324,7 @@ impl Session {
             .ok_or_else(|| Fault::parameters("unknown permit; each permit is granted once and settled once"))
     }
 
-    /// Charges a call of a session without an agent. Returns whether it cost more than it was admitted for.
+    /// Charges a call of a session without an agent. Returns whether it cost more than its estimate.
     pub(super) fn settle(
         &self,
         permit: CallPermit,

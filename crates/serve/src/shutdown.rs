@@ -1,5 +1,4 @@
-//! The end of the server by a signal: no command begins any more, those that run are waited for or ended, and each has its end on
-//! record.
+//! Shutdown by a signal: no new command starts, running commands are awaited or cancelled, and the end of each is recorded.
 #![expect(clippy::disallowed_methods, reason = "waits for signals and for commands, and ends the program")]
 
 use std::io::{self, Read as _};
@@ -11,49 +10,49 @@ use std::sync::{Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::connection_queue::Traffic;
+use super::connection_queue::ConnectionQueue;
 use super::locks::lock;
 use crate::Server;
 
-/// How long commands may go on after the first signal.
+/// Time that commands have after the first signal.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long they may take to end once they are cancelled, and answers to be written.
+/// Time that cancelled commands have to end, and that answers have to be written.
 const AFTER_CANCEL: Duration = Duration::from_secs(5);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How often is looked.
+/// Interval between checks.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The clients of a server, and whether it ends.
+/// The clients of a server, and whether it is shutting down.
 #[derive(Debug, Default)]
-pub(super) struct Ending {
+pub(super) struct Shutdown {
     ends: AtomicBool,
-    /// Those that are connected, and some that were.
-    clients: Mutex<Vec<Weak<Traffic>>>,
-    /// The socket, which is taken away in the end.
+    /// Connected clients, and some that have left.
+    clients: Mutex<Vec<Weak<ConnectionQueue>>>,
+    /// The socket, which is removed at the end.
     socket: Mutex<Option<PathBuf>>,
 }
 
-impl Ending {
-    /// Takes note of a client.
-    pub(super) fn welcome(&self, traffic: &Arc<Traffic>) {
+impl Shutdown {
+    /// Registers a client.
+    pub(super) fn welcome(&self, queue: &Arc<ConnectionQueue>) {
         let mut clients = lock(&self.clients);
         clients.retain(|client| client.strong_count() > 0);
-        clients.push(Arc::downgrade(traffic));
+        clients.push(Arc::downgrade(queue));
     }
 
-    /// Takes note of the socket.
+    /// Registers the socket.
     pub(super) fn listens_on(&self, path: PathBuf) {
         *lock(&self.socket) = Some(path);
     }
 
-    /// Whether nothing new begins any more.
+    /// Whether the shutdown has begun.
     pub(super) fn has_begun(&self) -> bool {
         self.ends.load(Ordering::Acquire)
     }
 
-    fn clients(&self) -> Vec<Arc<Traffic>> {
+    fn clients(&self) -> Vec<Arc<ConnectionQueue>> {
         lock(&self.clients).iter().filter_map(Weak::upgrade).collect()
     }
 
@@ -73,7 +72,7 @@ impl Ending {
     fn run_out(&self, is_hurried: &dyn Fn() -> bool) {
         self.ends.store(true, Ordering::Release);
         self.wait(PATIENCE, is_hurried);
-        self.clients().iter().for_each(|client| client.under_way.cancel_all());
+        self.clients().iter().for_each(|client| client.in_flight.cancel_all());
         self.wait(AFTER_CANCEL, &|| false);
         let began = Instant::now();
         while self.clients().iter().any(|client| client.has_answers()) && began.elapsed() < LAST_WORDS {
@@ -85,11 +84,11 @@ impl Ending {
     }
 }
 
-/// Ends the program when it is told to by a signal: commands have some seconds to come to an end, are cancelled then, and
-/// each end is put on record. A second signal cancels them at once.
+/// Ends the program on a signal: commands have some seconds to end, then they are cancelled, and each end is recorded. A
+/// second signal cancels them at once.
 ///
 /// # Errors
-/// When the system does not let it.
+/// When the signal handlers or the thread cannot be created.
 pub fn end_by_signal(server: &Arc<Server>) -> io::Result<()> {
     let (mut heard, told) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
@@ -107,7 +106,7 @@ pub fn end_by_signal(server: &Arc<Server>) -> io::Result<()> {
             heard.read_exact(&mut byte).ok();
             hurry.store(true, Ordering::Release);
         });
-        server.ending.run_out(&|| again.load(Ordering::Acquire));
+        server.shutdown.run_out(&|| again.load(Ordering::Acquire));
         server.end();
         std::process::exit(0);
     };

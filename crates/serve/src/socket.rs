@@ -1,4 +1,4 @@
-//! A unix socket that only programs of the same user reach.
+//! A Unix socket for programs of the same user.
 #![expect(clippy::disallowed_methods, reason = "makes a socket, and a thread for each connection")]
 
 use std::io::Write as _;
@@ -18,19 +18,19 @@ use super::fault::{self, Fault};
 use super::wire::response;
 use crate::Server;
 
-/// The most connections at a time.
+/// Maximum number of connections.
 const MAX_CONNECTIONS: usize = 64;
 
-/// How long to wait when the machine has no room for another connection.
+/// Delay after the machine could not accept a connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Whether the system says whose program connects, in a way that needs no unsafe code here.
+/// Whether the system reports the user of a connection by a call with a safe signature.
 const PEERS_ARE_KNOWN: bool = cfg!(target_os = "linux");
 
-/// Why there is no socket.
+/// Why the socket cannot be served.
 #[derive(Debug, Error)]
 pub enum SocketError {
-    /// There can be none.
+    /// The socket cannot be created.
     #[error(transparent)]
     Bound(#[from] BoundSocketError),
     /// The system cannot report the user of a connection, so every connection is refused.
@@ -38,13 +38,13 @@ pub enum SocketError {
     UnknownPeers,
 }
 
-/// Listens until the program ends. `ready` is called once connections are taken.
+/// Listens until the program ends. `ready` is called once connections are accepted.
 pub fn listen(server: &Arc<Server>, path: &Path, ready: impl FnOnce()) -> Result<(), SocketError> {
     if !PEERS_ARE_KNOWN {
         return Err(SocketError::UnknownPeers);
     }
     let bound = BoundSocket::bind(path, 0o600)?;
-    server.ending.listens_on(path.to_owned());
+    server.shutdown.listens_on(path.to_owned());
     ready();
     let open = Arc::new(AtomicUsize::new(0));
     for stream in bound.listener().incoming() {
@@ -69,19 +69,19 @@ fn welcome(server: &Arc<Server>, stream: UnixStream, open: &Arc<AtomicUsize>) {
     }
     let (server, counted) = (Arc::clone(server), Counted(Arc::clone(open)));
     let thread = thread::Builder::new().name("stockade-read".to_owned()).stack_size(8 << 20);
-    // If there is no thread to be had, the connection ends here.
+    // If no thread can be created, the connection is closed.
     thread
         .spawn(move || {
             let _counted = counted;
             if let Ok(from) = stream.try_clone() {
-                // A broken connection concerns only its own client.
+                // An error of a connection affects only its own client.
                 converse(&server, from, &stream, &|| is_connected(&stream)).ok();
             }
         })
         .ok();
 }
 
-/// Whether the other end is open in either direction: a client that has only closed its writing half still reads answers.
+/// Whether the other end is open in either direction: a client that closed only its writing half still reads answers.
 fn is_connected(stream: &UnixStream) -> bool {
     let mut fds = [PollFd::new(stream, PollFlags::empty())];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };

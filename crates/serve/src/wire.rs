@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 as the server writes it: results and faults.
+//! JSON-RPC 2.0 messages of the server: results and errors.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::fault::Fault;
 use stockade_text::to_printable_json;
 
-/// A result, written as JSON.
+/// A result, serialized as JSON.
 #[derive(Debug)]
 pub(super) struct Json(String);
 
@@ -15,7 +15,7 @@ impl Json {
         Self(to_printable_json(value))
     }
 
-    /// Takes a document that is JSON already. Line ends in it only stand between its parts.
+    /// Accepts a JSON document. Its line ends are only between tokens.
     pub(super) fn document(text: &str) -> Self {
         Self(text.replace('\n', ""))
     }
@@ -26,9 +26,9 @@ pub(super) fn notification(method: &str, parameters: &impl Serialize) -> String 
     format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{}}}", to_printable_json(parameters))
 }
 
-/// Returns the answer to a request. What has no id because nothing could be read gets `null`.
+/// Returns the response to a request. Its ID is `null` if the request could not be parsed.
 pub(super) fn response(id: Option<&RawValue>, answer: &Result<Json, Fault>) -> String {
-    // A string goes through our own writer, so that nothing a terminal obeys comes back; a number stays as it is.
+    // Strings are escaped by our own writer, so that the response contains no terminal escape sequences; numbers are copied.
     let id = match id.map(RawValue::get) {
         Some(text) if text.starts_with('"') => serde_json::from_str::<String>(text)
             .map_or_else(|_| "null".to_owned(), |id| to_printable_json(&id)),

@@ -152,7 +152,7 @@ fn record(
     suggestions: &[Suggestion],
 ) -> Result<(), Failure> {
     let (agent, cwd) = (args.agent.as_deref(), args.how.cwd.as_deref());
-    let asked = EvaluatedFor { door: "check command", agent, session: None, cwd };
+    let asked = EvaluatedFor { entry_point: "check command", agent, session: None, cwd };
     let recorded = trail::evaluated(config, || evaluation_event(decision, effect, suggestions, &asked));
     recorded.map_err(|error| {
         let why = with_causes(&error);

@@ -1,4 +1,4 @@
-//! The other side: a program that has its commands served by a broker at a socket, or asks what that holds.
+//! The client of a shared proxy: programs whose commands use it, or that query its status.
 
 use std::ffi::OsString;
 use std::fs;
@@ -19,53 +19,53 @@ use crate::exec::{Network, Plan, SandboxBackend, SandboxSpec, probe};
 use crate::guard::Decision;
 use crate::runner::{OUT_OF_SIGHT, unseen};
 
-/// How long a broker may take to answer. It may have to ask a program for a secret, which has 20 seconds.
+/// Timeout for an answer. The proxy may have to run a program to get a secret, which has 20 seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is to be done about a socket that lies in sight.
+/// The fix for a control socket that commands could reach.
 const FOLDER: &str =
     "keep the socket in a folder that the command does not see, such as one below `/run/user`";
 
-/// Why a broker cannot be asked.
+/// Why a request to a shared proxy failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BrokerAskError {
-    /// No program listens at the socket that begins runs.
+    /// No program listens at the control socket.
     #[error("no broker serves {}: {source}", socket.display())]
     NotServed {
         /// The socket.
         socket: PathBuf,
-        /// What connecting to it came to.
+        /// The error of connecting to it.
         source: io::Error,
     },
-    /// The program that listens there is of another user.
+    /// The listening program belongs to another user.
     #[error("the broker at {} belongs to another user ({uid})", socket.display())]
     Anothers {
         /// The socket.
         socket: PathBuf,
-        /// Whose it is.
+        /// The user ID of its owner.
         uid: u32,
     },
-    /// It ended, or says something else.
+    /// The proxy ended, or sent something unexpected.
     #[error("the broker at {} does not answer: {source}", socket.display())]
     Silent {
         /// The socket.
         socket: PathBuf,
-        /// What came instead.
+        /// What was received instead.
         source: io::Error,
     },
-    /// It cannot be done, as the broker says or this program.
+    /// The request was refused by the proxy or by this program.
     #[error("{why}")]
     Refused {
-        /// Why not.
+        /// The reason.
         why: String,
-        /// What is to be done.
+        /// The fix.
         fix: String,
     },
 }
 
 impl BrokerAskError {
-    /// Returns what is to be done about it.
+    /// Returns the fix.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
@@ -78,19 +78,19 @@ impl BrokerAskError {
     }
 }
 
-/// A token for programs that come to the socket themselves.
+/// A token for unsandboxed programs.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct BrokerToken {
     /// The token.
     pub token: String,
-    /// The variables that hold the placeholders of secrets.
+    /// Variables with the placeholders of secrets.
     pub variables: Vec<(String, String)>,
-    /// The folder with the certificates by which programs trust the broker, if it looks into TLS.
+    /// The directory with the certificates of the proxy's authority, if it inspects TLS.
     pub trust: Option<PathBuf>,
 }
 
-/// A connection over which a broker is asked.
+/// A connection to the control socket.
 struct Asking {
     stream: UnixStream,
     socket: PathBuf,
@@ -111,7 +111,7 @@ impl Asking {
 
     fn ask(&self, ask: &Ask) -> Result<Answer, BrokerAskError> {
         let answer = say(&self.stream, ask).and_then(|()| {
-            // A descriptor may come behind the line, so that nothing may be read beyond it.
+            // A descriptor may follow the line, so bytes after it must not be read ahead.
             heard(&mut io::BufReader::with_capacity(1, &self.stream))
         });
         match answer {
@@ -131,10 +131,10 @@ impl Asking {
     }
 }
 
-/// Asks the broker at a socket what it holds.
+/// Returns the status of the proxy at a socket.
 ///
 /// # Errors
-/// When no broker serves the socket.
+/// When no proxy serves the socket.
 pub fn broker_status(socket: &Path) -> Result<BrokerStatus, BrokerAskError> {
     let asking = Asking::connect(socket)?;
     match asking.ask(&Ask::Status)? {
@@ -143,10 +143,10 @@ pub fn broker_status(socket: &Path) -> Result<BrokerStatus, BrokerAskError> {
     }
 }
 
-/// Asks the broker at a socket for a token, for programs that come to the socket themselves.
+/// Requests a token for unsandboxed programs from the proxy at a socket.
 ///
 /// # Errors
-/// When no broker serves the socket, or a secret cannot be read.
+/// When no proxy serves the socket, or a secret cannot be read.
 pub fn broker_token(socket: &Path, lifetime: Duration) -> Result<BrokerToken, BrokerAskError> {
     let asking = Asking::connect(socket)?;
     match asking.ask(&Ask::Token { seconds: lifetime.as_secs() })? {
@@ -155,7 +155,7 @@ pub fn broker_token(socket: &Path, lifetime: Duration) -> Result<BrokerToken, Br
     }
 }
 
-/// The broker at a socket that serves a command.
+/// The run of a command at a shared proxy.
 pub(crate) struct JoinedBroker {
     asking: Asking,
     token: String,
@@ -169,8 +169,8 @@ impl std::fmt::Debug for JoinedBroker {
 }
 
 impl JoinedBroker {
-    /// Begins a run at the broker whose socket a command is to have. Nothing where the socket is that of another program: then
-    /// the command has the socket, and that program decides.
+    /// Creates a run at the proxy whose socket a command gets. Returns nothing if the socket belongs to another program: the
+    /// command then gets the socket, and that program decides.
     pub(crate) fn join(spec: &mut SandboxSpec, agent: Option<&str>) -> Result<Option<Self>, BrokerAskError> {
         let Network::Broker { socket } = &spec.network else { return Ok(None) };
         if fs::symlink_metadata(control(socket)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
@@ -188,28 +188,28 @@ impl JoinedBroker {
             return Err(asking.odd());
         };
         let handoff = handoff.receive(&asking.stream).map_err(|error| asking.silent(error))?;
-        // Others have the socket alone, and programs within have to know of it.
-        let has_door = match spec.backend {
+        // Other backends only mount the socket, so programs need its path.
+        let has_listener = match spec.backend {
             SandboxBackend::Native => true,
             SandboxBackend::Auto => probe(spec).kernel.namespaces,
             _ => false,
         };
-        if has_door {
+        if has_listener {
             spec.network = Network::Proxy(handoff);
         }
         Ok(Some(Self { asking, token, files }))
     }
 
-    /// Returns the variables that tell the command of its broker. The last one is secret to others.
+    /// Returns the variables with the socket and the token. The token must be kept secret.
     pub(crate) fn variables(&self) -> [(OsString, OsString); 2] {
         let socket = self.asking.socket.clone().into_os_string();
         [(SOCKET_VARIABLE.into(), socket), (TOKEN_VARIABLE.into(), self.token.clone().into())]
     }
 
-    /// Gets the placeholders of the command's secrets.
+    /// Requests the placeholders of the command's secrets.
     ///
     /// # Errors
-    /// When one cannot be had, or the command would see it all the same, or could begin runs of its own.
+    /// When a secret cannot be read, or the command could see it anyway, or could reach the control socket.
     pub(crate) fn lend(
         &self,
         plan: &Plan,
@@ -253,14 +253,14 @@ impl JoinedBroker {
         Ok(())
     }
 
-    /// Tells what the run is called on record.
+    /// Sends the name of the run in the audit trail.
     pub(crate) fn started_by(&self, run: &str, skill: Option<&str>) {
         let (run, skill) = (run.to_owned(), skill.map(str::to_owned));
-        // A broker that is gone is noticed at the end.
+        // An ended proxy is noticed at the end of the run.
         self.asking.ask(&Ask::Started { run, skill }).ok();
     }
 
-    /// Ends the run, and returns what the command was not let through to, or why that is not known: the broker ended before.
+    /// Ends the run, and returns the refused requests, or why they are unknown: the proxy ended before.
     pub(crate) fn end(self) -> Result<Vec<Decision>, String> {
         match self.asking.ask(&Ask::End) {
             Ok(Answer::Ended { refused }) => Ok(refused.into_iter().map(Decision::from).collect()),

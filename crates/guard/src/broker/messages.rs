@@ -1,4 +1,4 @@
-//! What is said over the second socket: lines of JSON, one question and one answer each.
+//! The protocol of the control socket: lines of JSON, one request and one answer each.
 
 use std::io::{self, BufRead, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -11,48 +11,48 @@ use stockade_command::Effect;
 use crate::egress::PassedHandoff;
 use crate::guard::{Decision, DecisionLayer, DecisionRule};
 
-/// The longest line: all that a command is given may stand in one.
+/// Maximum length of a line, which may contain all inputs of a command.
 const MAX_LINE: u64 = 16 << 20;
 
-/// A question of a program that has its commands served, or wants to know what is held.
+/// A request to the control socket.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum Ask {
-    /// What the broker holds, and which runs are under way.
+    /// The configuration and current runs of the proxy.
     Status,
-    /// A run that lasts as long as this connection.
+    /// Create a run that ends with this connection.
     Run {
-        /// Whose it is.
+        /// The agent of the run.
         #[serde(default)]
         agent: Option<String>,
     },
-    /// The dummies for the run of this connection, whose command would be given these texts.
+    /// Return the placeholders for the run of this connection, whose command has these inputs.
     Lend {
         #[serde(default)]
         given: Vec<String>,
     },
-    /// What the run of this connection is called on record.
+    /// Set the name of this connection's run in the audit trail.
     Started {
         run: String,
         #[serde(default)]
         skill: Option<String>,
     },
-    /// What the run of this connection was not let through to. It is over.
+    /// End this connection's run, and return its refused requests.
     End,
-    /// Starts a run for a token that is valid for so long.
+    /// Create a run with a token of this lifetime.
     Token { seconds: u64 },
 }
 
-/// The answer of a broker to one question.
+/// An answer of the proxy.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "camelCase")]
 pub(super) enum Answer {
     Status(BrokerStatus),
-    /// Behind this comes a byte with a descriptor.
+    /// Followed by a byte with a descriptor.
     Run {
         token: String,
         handoff: PassedHandoff,
-        /// Where secrets lie, by their names.
+        /// Files with secrets, by the names of the secrets.
         files: Vec<(String, PathBuf)>,
     },
     Lent {
@@ -67,75 +67,75 @@ pub(super) enum Answer {
     Ended {
         refused: Vec<RefusedHost>,
     },
-    /// It cannot be done.
+    /// The request failed.
     Failed {
         why: String,
         fix: String,
     },
 }
 
-/// What a broker holds. Nothing in it is secret.
+/// The status of a proxy. It contains no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BrokerStatus {
-    /// The process that serves.
+    /// The process of the proxy.
     pub pid: u32,
-    /// Since when, in seconds since 1970.
+    /// Start time, in seconds since 1970.
     pub since: u64,
     /// The socket.
     pub socket: PathBuf,
-    /// Users whose programs may come beside those of its own.
+    /// Additional users whose programs may connect.
     pub users: Vec<u32>,
-    /// The list of hosts, as it was written.
+    /// The host list, as written.
     pub hosts: Vec<String>,
-    /// The secrets, by their names.
+    /// Names of the secrets.
     pub secrets: Vec<SecretStatus>,
-    /// The runs that are under way.
+    /// Current runs.
     pub runs: Vec<RunStatus>,
-    /// How many runs there were, with those.
+    /// Number of runs so far, including the current ones.
     pub all_runs: u64,
-    /// How many requests were let through.
+    /// Number of allowed requests.
     pub allowed: u64,
-    /// How many were refused.
+    /// Number of refused requests.
     pub refused: u64,
-    /// How many clients had no token of a run.
+    /// Number of clients without a valid token.
     pub without_token: u64,
 }
 
-/// A secret that a broker puts into requests.
+/// A secret that the proxy inserts into requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SecretStatus {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// To whom it goes.
+    /// The hosts that receive it.
     pub to: String,
 }
 
-/// A run that a broker serves.
+/// A run of the proxy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RunStatus {
-    /// What it is called on record: a run of a sandbox, or a token.
+    /// Its name in the audit trail: that of a sandbox run or of a token.
     pub name: String,
-    /// The agent whose it is.
+    /// Its agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Since when, in seconds since 1970.
+    /// Start time, in seconds since 1970.
     pub since: u64,
-    /// When its token ends by itself, likewise.
+    /// Expiry of its token, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
-    /// How many requests were let through.
+    /// Number of allowed requests.
     pub allowed: u64,
-    /// How many were refused.
+    /// Number of refused requests.
     pub refused: u64,
 }
 
-/// A decision about a host, as the broker put it on record.
+/// A recorded decision on a host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct RefusedHost {
     id: String,
@@ -160,14 +160,14 @@ impl From<RefusedHost> for Decision {
     }
 }
 
-/// Says something, in a line.
+/// Writes a message as a line.
 pub(super) fn say(mut to: &UnixStream, said: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(said)?;
     line.push(b'\n');
     to.write_all(&line)
 }
 
-/// Reads a line; nothing at the end.
+/// Reads a message; nothing at the end of the stream.
 pub(super) fn heard<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
     let mut line = Vec::new();
     from.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;

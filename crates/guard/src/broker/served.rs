@@ -1,4 +1,4 @@
-//! The side that serves: the runs that are under way, and what is asked about them.
+//! The server of a shared proxy: its runs, and requests to its control socket.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
@@ -20,48 +20,48 @@ use crate::egress::{BrokerGate, BrokerHandle, Brokered, Gatekeeper, PassedHandof
 use crate::exec::Network;
 use crate::runner::{Egress, EgressProxy, RunRecord, decision, lend};
 
-/// The most runs at a time.
+/// Maximum number of simultaneous runs.
 pub const MAX_RUNS: usize = 256;
 
-/// The most programs that ask at a time: one for each run, and some that want to know what is held.
+/// Maximum number of connected programs: one for each run, and some that ask for the status.
 const MAX_ASKING: usize = MAX_RUNS + 32;
 
-/// The longest that a token is good for without a run.
+/// Maximum lifetime of a token for unsandboxed programs.
 const MAX_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
-/// How long an answer may take to be read.
+/// Timeout for writing an answer.
 const MOMENT: Duration = Duration::from_secs(10);
 
-/// How often is looked for tokens whose time is over.
+/// Interval between checks for expired tokens.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// So many clients without a token are put on record; all are counted.
+/// Maximum number of recorded clients without a token; all are counted.
 const MAX_RECORDED: u64 = 64;
 
-/// What a broker serves at its socket.
+/// Options of a shared proxy.
 #[derive(Debug, Clone)]
 pub struct ServedEgress {
-    /// By what each run is judged, and the secrets that are put into its requests.
+    /// The hosts, limits and secrets of each run.
     pub egress: Egress,
-    /// The list of hosts, as it was written.
+    /// The host list, as written.
     pub hosts: Vec<String>,
-    /// Where decisions are put on record.
+    /// The trail that records decisions.
     pub record: RunRecord,
-    /// Users whose programs may come to the socket beside those of this one.
+    /// Additional users whose programs may connect.
     pub users: BTreeSet<u32>,
 }
 
-/// A broker that serves a socket. When it is dropped, all runs end, and the socket is removed.
+/// A proxy at a socket. Dropping it ends all runs and removes the socket.
 #[derive(Debug)]
 pub struct BrokerServer {
-    /// These two are dropped first, so that no client is accepted any more.
+    /// These two are dropped first, so that no further client is accepted.
     _gate: BrokerGate,
     controlled: Controlled,
     _sockets: [BoundSocket; 2],
     served: Arc<Served>,
 }
 
-/// What the thread that is asked listens at; that ends with this.
+/// The control socket; its thread ends when this is dropped.
 #[derive(Debug)]
 struct Controlled(UnixListener);
 
@@ -79,12 +79,12 @@ struct Served {
     runs: Mutex<BTreeMap<String, ServedRun>>,
     asking: AtomicUsize,
     all_runs: AtomicU64,
-    /// What the runs were let through to that are over.
+    /// Counts of ended runs.
     past: [AtomicU64; 2],
     without_token: AtomicU64,
 }
 
-/// A run that is under way.
+/// A current run.
 #[derive(Debug)]
 struct ServedRun {
     proxy: EgressProxy,
@@ -95,14 +95,14 @@ struct ServedRun {
     until: Option<(Instant, SystemTime)>,
 }
 
-/// Something that cannot be done, and what would help.
+/// An error with its fix.
 type Failure = (String, String);
 
 impl BrokerServer {
-    /// Begins to serve a socket. Secrets are got once, to see that they can be had, and again for each run.
+    /// Starts a proxy at a socket. Secrets are read once to check their sources, and again for each run.
     ///
     /// # Errors
-    /// When there can be no such socket, or a secret cannot be had.
+    /// When the socket cannot be created, or a secret cannot be read.
     pub fn bind(path: &Path, what: ServedEgress) -> Result<Self, BrokerServeError> {
         if let Some(secrets) =
             lend(&what.egress).map_err(|error| BrokerServeError::Secret(error.to_string()))?
@@ -144,7 +144,7 @@ impl BrokerServer {
         Ok(Self { _gate: gate, controlled, _sockets: [asked, socket], served })
     }
 
-    /// Returns the socket, without links.
+    /// Returns the path of the socket, without symlinks.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.served.socket
@@ -159,17 +159,17 @@ impl Drop for BrokerServer {
     }
 }
 
-/// Why a broker cannot serve a socket.
+/// Why a shared proxy cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokerServeError {
-    /// There can be no such socket.
+    /// The socket cannot be created.
     #[error(transparent)]
     Socket(#[from] BoundSocketError),
-    /// A secret cannot be had, or could go nowhere.
+    /// A secret cannot be read, or has no reachable host.
     #[error("{0}")]
     Secret(String),
-    /// No thread can be made, or no descriptor.
+    /// A thread or descriptor cannot be created.
     #[error("cannot serve: {0}")]
     Thread(#[source] io::Error),
 }
@@ -203,7 +203,7 @@ fn listen_for_questions(listener: &UnixListener, served: &Arc<Served>) {
     }
 }
 
-/// A program that asks, as long as it does.
+/// Serves one client of the control socket.
 struct Counted(Arc<Served>, usize);
 
 impl Counted {
@@ -222,13 +222,13 @@ impl Drop for Counted {
     }
 }
 
-/// The run that belongs to a connection, and ends with it.
-struct Held<'s> {
+/// The run of a connection, which ends with the connection.
+struct ConnectionRun<'s> {
     served: &'s Served,
     token: Option<String>,
 }
 
-impl Drop for Held<'_> {
+impl Drop for ConnectionRun<'_> {
     fn drop(&mut self) {
         if let Some(token) = &self.token {
             self.served.end(token);
@@ -239,9 +239,9 @@ impl Drop for Held<'_> {
 fn converse(served: &Served, stream: &UnixStream) -> io::Result<()> {
     stream.set_write_timeout(Some(MOMENT))?;
     let mut questions = BufReader::new(stream);
-    let mut held = Held { served, token: None };
+    let mut run = ConnectionRun { served, token: None };
     while let Some(ask) = heard::<Ask>(&mut questions)? {
-        match answer(served, &mut held, ask) {
+        match answer(served, &mut run, ask) {
             Ok((answer, handoff)) => {
                 say(stream, &answer)?;
                 if let Some(Network::Proxy(handoff)) = handoff {
@@ -254,37 +254,41 @@ fn converse(served: &Served, stream: &UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-fn answer(served: &Served, held: &mut Held<'_>, ask: Ask) -> Result<(Answer, Option<Network>), Failure> {
+fn answer(
+    served: &Served,
+    run: &mut ConnectionRun<'_>,
+    ask: Ask,
+) -> Result<(Answer, Option<Network>), Failure> {
     match ask {
         Ask::Status => Ok((Answer::Status(served.status()), None)),
         Ask::Token { seconds } => served.token(Duration::from_secs(seconds)).map(|answer| (answer, None)),
-        Ask::Run { .. } if held.token.is_some() => {
-            Err(failure("it has a run already", "open a connection for each"))
+        Ask::Run { .. } if run.token.is_some() => {
+            Err(failure("the connection already has a run", "open a connection for each run"))
         }
         Ask::Run { agent } => {
             let (token, network) = served.begin(agent, None)?;
-            held.token = Some(token.clone());
+            run.token = Some(token.clone());
             let Network::Proxy(handoff) = &network else {
-                return Err(failure("its broker has no door", "start the broker anew"));
+                return Err(failure("its proxy has no control socket", "restart the proxy"));
             };
             let handoff = PassedHandoff::of(handoff, Some(served.socket.clone()));
             let files = served.files(&token);
             Ok((Answer::Run { token, handoff, files }, Some(network)))
         }
         Ask::Lend { given } => {
-            let variables = served.lend(held.token.as_deref(), &given)?;
+            let variables = served.lend(run.token.as_deref(), &given)?;
             Ok((Answer::Lent { variables }, None))
         }
-        Ask::Started { run, skill } => {
+        Ask::Started { run: name, skill } => {
             let runs = served.runs();
-            if let Some(served) = held.token.as_ref().and_then(|token| runs.get(token)) {
-                served.proxy.started_by(&run, skill.as_deref());
-                served.name.set(run).ok();
+            if let Some(served) = run.token.as_ref().and_then(|token| runs.get(token)) {
+                served.proxy.started_by(&name, skill.as_deref());
+                served.name.set(name).ok();
             }
             Ok((Answer::Noted, None))
         }
         Ask::End => {
-            let ended = held.token.take().map(|token| served.end(&token)).unwrap_or_default();
+            let ended = run.token.take().map(|token| served.end(&token)).unwrap_or_default();
             Ok((Answer::Ended { refused: ended.into_iter().map(Into::into).collect() }, None))
         }
     }
@@ -299,7 +303,7 @@ impl Served {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a run. Returns its token, and the network of sandboxes that are of it.
+    /// Creates a run. Returns its token, and the network of its sandboxes.
     fn begin(&self, agent: Option<String>, lifetime: Option<Duration>) -> Result<(String, Network), Failure> {
         if self.runs().len() >= MAX_RUNS {
             return Err(failure(format!("{MAX_RUNS} runs are under way"), "end one, and try again"));
@@ -317,19 +321,19 @@ impl Served {
         Ok((token, network))
     }
 
-    /// Starts a run for the holder of its token.
+    /// Creates a run for unsandboxed programs.
     fn token(&self, lifetime: Duration) -> Result<Answer, Failure> {
         if lifetime.is_zero() || lifetime > MAX_LIFETIME {
             let hours = MAX_LIFETIME.as_secs() / 3600;
             return Err(failure(
-                "no token is good for so long",
-                format!("name a time of up to {hours} hours"),
+                "the lifetime of a token is out of range",
+                format!("use a time of up to {hours} hours"),
             ));
         }
         let (token, network) = self.begin(None, Some(lifetime))?;
-        let mut held = Held { served: self, token: Some(token.clone()) };
+        let mut run = ConnectionRun { served: self, token: Some(token.clone()) };
         let variables = self.lend(Some(&token), &[])?;
-        // What it is called on record must not be what it is.
+        // The name in the audit trail must not reveal the token.
         let name =
             new_name().map_err(|error| failure(format!("it cannot be named: {error}"), "try again"))?;
         if let Some(run) = self.runs().get(&token) {
@@ -340,11 +344,11 @@ impl Served {
             Network::Proxy(handoff) => PassedHandoff::of(handoff, None).trust().cloned(),
             _ => None,
         };
-        held.token = None;
+        run.token = None;
         Ok(Answer::Token { token, variables, trust })
     }
 
-    /// Where the secrets of a run lie.
+    /// Returns the files with the secrets of a run.
     fn files(&self, token: &str) -> Vec<(String, PathBuf)> {
         let runs = self.runs();
         let secrets = runs.get(token).and_then(|run| run.secrets.as_ref());
@@ -352,7 +356,7 @@ impl Served {
         files.map(|(name, path)| (name.to_owned(), path.to_owned())).collect()
     }
 
-    /// Gets the secrets of a run, if none of them is in what its command would be given.
+    /// Reads the secrets of a run, unless an input of its command contains one.
     fn lend(&self, token: Option<&str>, given: &[String]) -> Result<Vec<(String, String)>, Failure> {
         let secrets = match token.map(|token| (token, self.runs())) {
             Some((token, runs)) => match runs.get(token) {
@@ -374,7 +378,7 @@ impl Served {
         Ok(secrets.variables().into_iter().map(|(name, value)| (text(name), text(value))).collect())
     }
 
-    /// Ends a run, and returns what it was not let through to.
+    /// Ends a run, and returns its refused requests.
     fn end(&self, token: &str) -> Vec<crate::Decision> {
         let Some(run) = self.runs().remove(token) else { return Vec::new() };
         let counts = run.proxy.counts();
@@ -449,7 +453,7 @@ impl Gatekeeper for Served {
 
     fn turned_away(&self, refused: &Brokered) -> Option<String> {
         let before = self.without_token.fetch_add(1, Ordering::Relaxed);
-        // The record does not grow without end, whatever comes.
+        // Bounded, so that clients without a token cannot fill the trail.
         (before < MAX_RECORDED)
             .then(|| decision(refused, &self.what.record, None).ok())
             .flatten()

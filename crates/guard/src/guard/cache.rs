@@ -1,4 +1,4 @@
-//! The guards that a server keeps, each for as long as its configuration stays the same.
+//! A cache of guards. An entry is valid while its configuration is unchanged.
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -10,47 +10,47 @@ use thiserror::Error;
 use super::{Guard, GuardError, GuardOptions};
 use stockade_config::{Config, ConfigError, ConfigSources};
 
-/// The most guards that are kept. Clients name workspaces, and must not fill the memory with them.
+/// Maximum number of cached guards: clients choose workspaces, and must not fill the memory.
 const MAX_GUARDS: usize = 64;
 
-/// The guards of agents in workspaces, compiled when they are first asked for, and again when a file of their
-/// configuration was changed, added or removed.
+/// Guards of agents in workspaces, compiled on first use and again when a file of their configuration changed, appeared or
+/// disappeared.
 #[derive(Debug, Default)]
 pub struct GuardCache {
-    guards: Mutex<BTreeMap<Key, Kept>>,
+    guards: Mutex<BTreeMap<Key, CachedGuard>>,
 }
 
-/// The agent, its workspace, and the tools and servers that are said to be there.
+/// The agent, its workspace, and the declared tools and servers.
 type Key = (String, PathBuf, Vec<String>, Vec<String>);
 
 #[derive(Debug)]
-struct Kept {
+struct CachedGuard {
     guard: Guard,
     files: FileVersions,
 }
 
-/// Why there is no guard for an agent. It must not do anything then.
+/// Why there is no guard for an agent. The agent must then be denied everything.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GuardCacheError {
-    /// The configuration cannot be used.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The configuration can be read, and no guard be made of it.
+    /// No guard can be created from the configuration.
     #[error(transparent)]
     Guard(#[from] GuardError),
 }
 
 impl GuardCache {
-    /// Returns the guard of an agent in a workspace, by the configuration that a program of this user finds there.
+    /// Returns the guard of an agent in a workspace, with the configuration that applies there.
     ///
     /// # Errors
-    /// When the configuration cannot be used as it is now, whatever it was before.
+    /// When the current configuration is invalid, even if an earlier one was valid.
     pub fn get(&self, agent: &str, workspace: &Path) -> Result<Guard, GuardCacheError> {
         self.get_with(agent, workspace, &ToolCatalog::default())
     }
 
-    /// The same, where these tools are there besides the known ones, so that their names in the configuration are no slips.
+    /// Returns the guard with additional declared tools, so that their names in the configuration are not reported as mistakes.
     ///
     /// # Errors
     /// As [`GuardCache::get`].
@@ -63,27 +63,27 @@ impl GuardCache {
         let (tools, servers) = (catalog.tools.clone(), catalog.mcp_servers.clone());
         let key = (agent.to_owned(), workspace.to_path_buf(), tools, servers);
         let mut guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kept) = guards.get(&key) {
-            if kept.is_fresh(workspace) {
-                return Ok(kept.guard.clone());
+        if let Some(cached) = guards.get(&key) {
+            if cached.is_fresh(workspace) {
+                return Ok(cached.guard.clone());
             }
             guards.remove(&key);
         }
         drop(guards);
-        let kept = Kept::open(agent, workspace, catalog)?;
-        let guard = kept.guard.clone();
+        let cached = CachedGuard::open(agent, workspace, catalog)?;
+        let guard = cached.guard.clone();
         let mut guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
         if guards.len() >= MAX_GUARDS {
-            // Any will do: each can be made again.
+            // Any entry can be evicted, because it can be created again.
             guards.pop_first();
         }
-        guards.insert(key, kept);
+        guards.insert(key, cached);
         Ok(guard)
     }
 }
 
-impl Kept {
-    /// Whether the configuration and the workspace are those that the guard was made for: a link may lead elsewhere by now.
+impl CachedGuard {
+    /// Whether the configuration and the workspace are unchanged: a symlink may have another target by now.
     fn is_fresh(&self, workspace: &Path) -> bool {
         let real = real_path(workspace);
         real.is_ok_and(|real| real == self.guard.workspace()) && self.files.are_unchanged()
@@ -92,7 +92,7 @@ impl Kept {
     fn open(agent: &str, workspace: &Path, catalog: &ToolCatalog) -> Result<Self, GuardCacheError> {
         let sources =
             ConfigSources { agents: vec![agent.to_owned()], ..ConfigSources::of_process(workspace) };
-        // Looked at before they are read: what is changed meanwhile is read again.
+        // Versions are taken before reading, so that a change in between causes another read.
         let files = sources.files();
         let options = GuardOptions {
             agent: agent.to_owned(),

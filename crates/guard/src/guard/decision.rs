@@ -1,4 +1,4 @@
-//! What was decided, in one form for all layers, and how it is put on record.
+//! Decisions of all layers in one form, and their records.
 
 use std::fmt;
 
@@ -9,52 +9,52 @@ use stockade_text::shown_within;
 use super::GuardError;
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded, field, new_name};
 
-/// About how many characters of its subject a decision shows to a person.
+/// Approximate number of characters of the subject that a decision shows.
 const MAX_SHOWN: usize = 2000;
 
-/// What was decided about something that an agent wants.
+/// A decision on a request of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use = "what was not allowed must not be done"]
 #[non_exhaustive]
 pub struct Decision {
-    /// Its name in the audit trail, by which it is found again.
+    /// Its ID in the audit trail.
     pub id: String,
-    /// The layer that decided.
+    /// The deciding layer.
     pub layer: DecisionLayer,
-    /// What may become of it.
+    /// The effect.
     pub effect: Effect,
-    /// What it was about.
+    /// The subject.
     pub subject: String,
-    /// The rule that decided.
+    /// The deciding rule.
     pub rule: DecisionRule,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
-    /// The narrowest change that would allow it, if there is one.
+    /// The narrowest change that would allow it, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
 }
 
-/// A layer that decides.
+/// A deciding layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum DecisionLayer {
-    /// The admission of skills.
+    /// Admission of skills.
     Skill,
-    /// The tools that an agent has.
+    /// Tools.
     Tools,
-    /// Steps, budgets and breakers.
+    /// Steps, budgets and circuit breakers.
     Limits,
-    /// The paths that a tool may touch.
+    /// Paths.
     Paths,
-    /// What a command does.
+    /// Commands.
     Commands,
-    /// What a sandbox can give and enforce.
+    /// The sandbox.
     Sandbox,
-    /// What a command in a sandbox may talk to.
+    /// The network of sandboxed commands.
     Network,
-    /// A person who was asked.
+    /// The user.
     Person,
 }
 
@@ -75,56 +75,56 @@ impl DecisionLayer {
     }
 }
 
-/// The rule that decided: one that a policy names, or one of the guard's own.
+/// The deciding rule: a named one of a policy, or one of the guard.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DecisionRule {
-    /// A rule, a hazard or a policy that has a name of its own, such as `git-read`.
+    /// A named rule, hazard or policy, such as `git-read`.
     Named(String),
-    /// The policy for tools, and the skills that are active, grant the tool.
+    /// The tool policy and the active skills grant the tool.
     ToolGranted,
-    /// An active skill lists the tool for other arguments.
+    /// An active skill lists the tool with other arguments.
     NotInSkill,
-    /// The policy for tools, or an active skill, took the tool away.
+    /// The tool policy or an active skill removed the tool.
     ToolRemoved,
-    /// The policy for tools answered with something that this version does not know.
+    /// The tool policy returned a verdict that this version does not know.
     UnknownVerdict,
-    /// The task has taken all of its steps.
+    /// The task has no step left.
     Steps,
-    /// A budget is spent.
+    /// A budget is exhausted.
     Budget,
-    /// The breaker is open: the service keeps failing.
+    /// The circuit breaker is open: the service keeps failing.
     Breaker,
-    /// It cannot be known what was used.
+    /// The usage is unknown.
     LimitStore,
-    /// Steps and budgets suffice for the call.
+    /// The call is within its limits.
     WithinLimits,
-    /// The validator found a command that is hidden in a substitution.
+    /// The validator found a command hidden in a substitution.
     Validator,
-    /// The policy for paths grants the path.
+    /// The path policy grants the path.
     PathGranted,
-    /// A person has answered.
+    /// The user answered.
     Answered,
-    /// The rules have changed since a person was asked.
+    /// The rules changed since the user was asked.
     RulesChanged,
-    /// The setting `execSandbox.enabled` leaves commands without a sandbox.
+    /// The setting `execSandbox.enabled` disables the sandbox.
     SandboxDisabled,
-    /// The setting `execSandbox.mode` lets commands run without a sandbox.
+    /// The setting `execSandbox.mode` permits commands without a sandbox.
     FullAccess,
     /// The setting `execSandbox.excludedCommands` names the command.
     Excluded,
     /// The setting `execSandbox.onUnavailable` decides, because no sandbox is available.
     SandboxUnavailable,
-    /// There is no sandbox on this machine, and the command needs one.
+    /// The command needs a sandbox, and none is available.
     NoSandbox,
-    /// What is asked of the sandbox cannot be given by any.
+    /// No backend can enforce the sandbox request.
     SandboxRefused,
     /// The command could not be started.
     CannotRun,
 }
 
 impl DecisionRule {
-    /// Returns the name, as it is written down.
+    /// Returns the recorded name.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -166,14 +166,14 @@ impl Serialize for DecisionRule {
 }
 
 impl Decision {
-    /// Whether it may be done without asking anybody; a command perhaps only in a sandbox.
+    /// Whether it is allowed without a question; a command possibly only in a sandbox.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
         self.effect <= Effect::Sandbox
     }
 }
 
-/// What was decided, why, and what would change it, on one line.
+/// Formats the decision, the reason and the fix on one line.
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { layer, effect, subject, rule, reason, .. } = self;
@@ -186,7 +186,7 @@ impl fmt::Display for Decision {
     }
 }
 
-/// A decision that has no name yet and is not on record.
+/// A decision without an ID, which is not recorded yet.
 #[derive(Debug)]
 pub(crate) struct DecisionDraft<'d> {
     pub(crate) layer: DecisionLayer,
@@ -198,7 +198,7 @@ pub(crate) struct DecisionDraft<'d> {
 }
 
 impl DecisionDraft<'_> {
-    /// Gives the decision a name.
+    /// Assigns an ID.
     pub(crate) fn named(self) -> Result<Decision, GuardError> {
         let Self { layer, effect, subject, rule, reason, fix } = self;
         let id = new_name().map_err(GuardError::Nameless)?;
@@ -207,7 +207,7 @@ impl DecisionDraft<'_> {
 }
 
 impl Decision {
-    /// Returns the event that puts the decision on record.
+    /// Returns the event that records the decision.
     pub(crate) fn event(&self) -> AuditEvent {
         let event = AuditEvent {
             decision: Some(self.effect.name().into()),
@@ -220,14 +220,14 @@ impl Decision {
     }
 }
 
-/// Puts an event on record. Where the trail was opened to warn only, it may be lost: the owner of the trail chose that.
+/// Records an event. It may be lost if the trail was opened to warn only, which its owner chose.
 pub(crate) fn record(trail: &AuditTrail, event: AuditEvent) -> Result<(), AuditError> {
     match trail.record(event)? {
         Recorded::Kept(_) | Recorded::Lost(_) => Ok(()),
     }
 }
 
-/// Puts several events on record, all or none of them.
+/// Records several events, all or none.
 pub(crate) fn record_all(trail: &AuditTrail, events: Vec<AuditEvent>) -> Result<(), AuditError> {
     match trail.record_all(events)? {
         Recorded::Kept(_) | Recorded::Lost(_) => Ok(()),

@@ -13,69 +13,69 @@ use stockade_admission::AdmitError;
 use stockade_admission::PathGuardError;
 use stockade_config::UnknownAgent;
 
-/// A guard could not be built or could not decide. Callers treat that as a no.
+/// An error of building a guard or of deciding. Callers treat it as a denial.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GuardError {
-    /// No such agent is known.
+    /// The agent is unknown.
     #[error("{0}; {fix}", fix = .0.fix())]
     Agent(#[from] UnknownAgent),
-    /// The policy for tools has a slip in it.
+    /// The tool policy is invalid.
     #[error(transparent)]
     Tools(#[from] ToolPolicyError),
-    /// The workspace or the policy for paths cannot be used.
+    /// The workspace or the path policy is invalid.
     #[error(transparent)]
     Paths(#[from] PathGuardError),
-    /// A rule for commands cannot be used.
+    /// A command rule is invalid.
     #[error(transparent)]
     Commands(#[from] CommandRuleError),
-    /// A command that is to run outside of the sandbox cannot be meant.
+    /// An excluded command is invalid.
     #[error("`execSandbox.excludedCommands`: {0}")]
     Exclusions(#[from] ExclusionError),
     /// A skill cannot be read.
     #[error(transparent)]
     Skill(#[from] AdmitError),
-    /// It cannot be put on record.
+    /// The decision cannot be recorded.
     #[error(transparent)]
     Audit(#[from] AuditError),
-    /// The answers that were kept cannot be used.
+    /// The stored answers cannot be used.
     #[error(transparent)]
     Answers(#[from] stockade_admission::answers::AnswerStoreError),
-    /// It cannot be known what was used.
+    /// The usage is unknown.
     #[error(transparent)]
     Limits(#[from] StoreError),
-    /// A host in the list of those that commands may talk to cannot be meant.
+    /// An entry of the host list is invalid.
     #[error("`security.permission.allowedNetHosts`: {0}; {fix}", fix = .0.fix)]
     Hosts(HostListError),
-    /// A secret in the list of those that commands use cannot be meant.
+    /// An entry of the secrets is invalid.
     #[error("`security.permission.secrets`: {0}; {fix}", fix = .0.fix)]
     Secrets(SecretError),
-    /// What is to hold commands to single hosts cannot be started.
+    /// The egress proxy cannot be started.
     #[error("cannot hold commands to single hosts: {0}")]
     Broker(#[source] io::Error),
-    /// What the configuration denies of the workspace could not be found, and would be open.
+    /// The denied files of the workspace could not be searched, and would be visible.
     #[error("cannot keep back what `files` of the configuration denies: {0}")]
     DeniedFiles(#[source] io::Error),
-    /// Single hosts are named, and nothing could hold commands to them.
+    /// A host list is configured, but cannot be enforced.
     #[error("commands cannot be held to single hosts ({}) by this program, which was built without sandboxes: take them out of `security.permission.allowedNetHosts`", hosts.join(", "))]
     HostsWithoutBroker {
         /// The hosts.
         hosts: Vec<String>,
     },
-    /// The system gave no random number to name a decision by.
+    /// The system has no random numbers for an ID.
     #[error("cannot name a decision: {0}")]
     Nameless(#[source] io::Error),
-    /// The folder of a graph run cannot be made or removed.
+    /// The directory of a graph run cannot be created or removed.
     #[error("cannot use the folder of the graph run {}", path.display())]
     GraphRun {
-        /// The folder.
+        /// The directory.
         path: std::path::PathBuf,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
 }
 
-// Their text holds that of these two with what to do, so they are no causes of it besides: each is said once.
+// The texts of these two are already part of the message, so they are not sources: each would be printed twice.
 impl From<HostListError> for GuardError {
     fn from(error: HostListError) -> Self {
         Self::Hosts(error)
@@ -89,7 +89,7 @@ impl From<SecretError> for GuardError {
 }
 
 impl GuardError {
-    /// Returns what to do about it, as far as its text does not say it.
+    /// Returns the fix, unless the message contains it.
     #[must_use]
     pub const fn fix(&self) -> Option<&'static str> {
         match self {

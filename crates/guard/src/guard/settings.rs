@@ -1,10 +1,10 @@
-//! Settings of the configuration as options of admission, which does not know the configuration.
+//! Conversion of the configuration to options of admission, which does not depend on the configuration.
 
 use stockade_admission::answers::AnswerTerms;
 use stockade_admission::{AdmitOptions, OnCritical};
 use stockade_config::{AgentConfig, CriticalFindings, SkillsConfig};
 
-/// Returns the options that admit skills by the configuration of an agent.
+/// Returns the admission options that an agent's configuration requires.
 #[must_use]
 pub fn admit_options(skills: &SkillsConfig) -> AdmitOptions {
     AdmitOptions {

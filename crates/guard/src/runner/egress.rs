@@ -1,4 +1,4 @@
-//! The proxy through which a command reaches single hosts: each connection is a decision, on record before it is made.
+//! The egress proxy of a command: the decision on each connection is recorded before the connection is made.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,31 +14,31 @@ use crate::egress::{
 use crate::exec::Network;
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, record};
 
-/// The most refusals that are handed back with the outcome of a command. The trail has all of them.
+/// Maximum number of refusals in the outcome of a command. The trail has all of them.
 const MAX_REFUSALS: usize = 64;
 
-/// The hosts that a command may talk to, and the bounds of the proxy that lets it.
+/// The host list of a command, and the limits of its proxy.
 #[derive(Debug, Clone)]
 pub struct Egress {
     /// The hosts.
     pub hosts: HostList,
-    /// The bounds of the proxy, and what the list is called in what it says.
+    /// The limits of the proxy, and the name of the list in messages.
     pub options: BrokerOptions,
-    /// Secrets that the command uses and does not see.
+    /// Secrets that the command can use but not read.
     pub secrets: Vec<SecretBinding>,
 }
 
-/// A proxy at work. When it is dropped, every connection through it is cut.
+/// A running proxy. Dropping it closes every connection through it.
 #[derive(Debug)]
 pub(crate) struct EgressProxy {
     broker: Broker,
     refused: Arc<Mutex<Vec<Decision>>>,
     run: Arc<OnceLock<StartedBy>>,
-    /// How many requests were let through, and how many were not.
+    /// Numbers of allowed and of refused requests.
     counts: Arc<[AtomicU64; 2]>,
 }
 
-/// Whose connections they are.
+/// The run and skill that connections belong to.
 #[derive(Debug)]
 pub(crate) struct StartedBy {
     run: String,
@@ -46,7 +46,7 @@ pub(crate) struct StartedBy {
 }
 
 impl EgressProxy {
-    /// Begins to let a command through. A connection that cannot be put on record is not made.
+    /// Starts the proxy. A connection that cannot be recorded is not made.
     pub(crate) fn start(egress: Egress, secrets: Option<Secrets>, owner: RunRecord) -> io::Result<Self> {
         let (refused, run) = <(Arc<Mutex<Vec<Decision>>>, Arc<OnceLock<StartedBy>>)>::default();
         let (kept, named) = (Arc::clone(&refused), Arc::clone(&run));
@@ -68,30 +68,30 @@ impl EgressProxy {
         Ok(Self { broker, refused, run, counts })
     }
 
-    /// Returns the network of the sandbox that this is the way out of.
+    /// Returns the network of the sandbox that uses this proxy.
     pub(crate) fn network(&self) -> Network {
         Network::Proxy(self.broker.handoff())
     }
 
-    /// Returns what clients are handed to that come by another way than a sandbox.
+    /// Returns the entry for clients outside of a sandbox.
     pub(crate) fn handle(&self) -> BrokerHandle {
         self.broker.handle()
     }
 
-    /// Returns how many requests were let through, and how many were not.
+    /// Returns the numbers of allowed and of refused requests.
     pub(crate) fn counts(&self) -> [u64; 2] {
         self.counts.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// Names the run whose connections these are, and the skill that it is of.
+    /// Sets the run and the skill of the connections.
     pub(crate) fn started_by(&self, run: &str, skill: Option<&str>) {
         let (run, skill) = (run.to_owned(), skill.map(str::to_owned));
-        // It is named once, before anything runs.
+        // Set once, before anything runs.
         self.run.set(StartedBy { run, skill }).ok();
     }
 
-    /// Cuts what is still connected, and returns what the command was not let through to, and which entries would let it through
-    /// to the rest, if that was to be seen.
+    /// Closes all connections. Returns the refused requests, and in observing mode the entries that would allow what was
+    /// requested.
     pub(crate) fn end(self) -> (Vec<Decision>, Option<Observed>) {
         let observed = self.broker.observed();
         drop(self.broker);
@@ -99,7 +99,7 @@ impl EgressProxy {
     }
 }
 
-/// Decides as the proxy does, and puts that on record.
+/// Decides as the proxy does, and records the decision.
 pub(crate) fn decision(
     brokered: &Brokered,
     owner: &RunRecord,
@@ -123,7 +123,7 @@ pub(crate) fn decision(
     Ok(decision)
 }
 
-/// The reason, and where it leads if it may be reached.
+/// Returns the reason, and the resolved address if it is allowed.
 fn reason(brokered: &Brokered) -> String {
     match brokered.addresses.first() {
         Some(address) => format!("{}, and it leads to {}", brokered.reason, address.ip()),

@@ -1,4 +1,4 @@
-//! What the two records of a command say.
+//! Content of the two records of a command.
 
 use stockade_exec_sandbox::Property;
 
@@ -9,7 +9,7 @@ use crate::exec::provider::Provider;
 use crate::exec::{Denial, End, Enforcement, LeftBy, Network, Outcome, Plan};
 use crate::guard::Decision;
 
-/// Whether the command cannot change its own record. One without a sandbox can do whatever its user can; that is on record.
+/// Whether the command cannot change its own record. One without a sandbox has the user's rights, which the record states.
 pub(super) fn out_of_reach(trail: Option<&AuditTrail>, plan: &Plan) -> Result<(), AuditError> {
     match trail.filter(|_| plan.provider != Provider::Nothing) {
         Some(trail) => trail.check_out_of_reach(|path| plan.may_write(path)),
@@ -17,14 +17,14 @@ pub(super) fn out_of_reach(trail: Option<&AuditTrail>, plan: &Plan) -> Result<()
     }
 }
 
-/// Adds what is planned to the event that begins a run.
+/// Adds the plan to the event that begins a run.
 pub(super) fn planned(event: AuditEvent, plan: &Plan) -> AuditEvent {
-    // Whether the bound on memory holds is known when the sandbox is there; without one, nothing but a wish is.
+    // Whether the memory limit is enforced is known only when the sandbox exists, and without a sandbox it is not.
     let memory = plan.limits.memory.bound().filter(|_| plan.provider != Provider::Nothing);
     held(event, plan, &plan.enforcement, memory)
 }
 
-/// Makes an event of how a command ended and of what was enforced meanwhile.
+/// Returns the event with a command's end and what was enforced.
 pub(super) fn ended(
     owner: AuditEvent,
     plan: &Plan,
@@ -65,8 +65,8 @@ pub(super) fn ended(
     }
 }
 
-/// Adds what lay in the workspace afterwards that other programs obey. What runs programs is worth a look; files that
-/// projects change daily are named, and no more than that.
+/// Adds files in the workspace that other programs obey. Those that run programs make it a warning; files that projects change
+/// daily are only listed.
 fn left(event: AuditEvent, outcome: &Outcome) -> AuditEvent {
     let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
     let paths = |left_by: LeftBy| -> Vec<String> {
@@ -94,7 +94,7 @@ fn left(event: AuditEvent, outcome: &Outcome) -> AuditEvent {
     }
 }
 
-/// Why a command did not end by itself with success: the bound that it ran into, or who ended it.
+/// Returns why a command was ended: the exceeded limit, or the cancellation.
 fn cause(outcome: &Outcome) -> Option<ClosedWord> {
     let refused = |wanted: &Denial| outcome.denials.contains(wanted);
     let cause = match outcome.end {
@@ -119,7 +119,7 @@ fn cause(outcome: &Outcome) -> Option<ClosedWord> {
     Some(cause.into())
 }
 
-/// Adds what is enforced on a command: a limit that was requested but not enforced is not recorded.
+/// Adds the enforced limits. A limit that was requested but not enforced is not recorded.
 fn held(event: AuditEvent, plan: &Plan, enforcement: &Enforcement, memory: Option<u64>) -> AuditEvent {
     let memory = memory.and_then(|bound| i64::try_from(bound).ok()).unwrap_or(-1);
     let event = AuditEvent { backend: Some(plan.provider.name().into()), ..event };
@@ -127,7 +127,7 @@ fn held(event: AuditEvent, plan: &Plan, enforcement: &Enforcement, memory: Optio
     loud(event.with(field::FILES, files(plan, enforcement)), plan)
 }
 
-/// What may be changed of the files of this machine.
+/// Returns which files of this machine the command could change.
 fn files(plan: &Plan, enforcement: &Enforcement) -> &'static str {
     match plan.may_write(&plan.workspace) {
         _ if !enforcement.holds(Property::Files) => "open",
@@ -136,7 +136,7 @@ fn files(plan: &Plan, enforcement: &Enforcement) -> &'static str {
     }
 }
 
-/// A command without a sandbox is worth a look, however it ends.
+/// A command without a sandbox is a warning, however it ends.
 fn loud(event: AuditEvent, plan: &Plan) -> AuditEvent {
     match plan.provider {
         Provider::Nothing => AuditEvent { severity: Some(EventSeverity::Warn), ..event },
@@ -144,7 +144,7 @@ fn loud(event: AuditEvent, plan: &Plan) -> AuditEvent {
     }
 }
 
-/// What is reached of the network. What a plan asks for counts only where it is enforced.
+/// Returns the reachable network. A restriction counts only if it is enforced.
 pub(super) fn network(plan: &Plan, enforcement: &Enforcement) -> &'static str {
     match plan.network {
         Network::None if enforcement.holds(Property::Network) => "none",

@@ -1,4 +1,4 @@
-//! Secrets that a command uses and does not see: it gets placeholders, and none of its inputs contains a secret.
+//! Secrets that a command can use but not read: it gets placeholders, and none of its inputs contains a secret.
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -11,11 +11,11 @@ use crate::exec::host::HostFacts;
 use crate::exec::provider::Provider;
 use crate::exec::{Plan, SandboxSpec};
 
-/// What is to be done about a secret that lies in sight.
+/// The fix for a secret that the command could read.
 pub(crate) const OUT_OF_SIGHT: &str =
     "keep it outside of what the command sees, such as in `~/.config/stockade/` with the mode 600";
 
-/// Looks at the secrets of a command, if it has any, and gets none of them yet.
+/// Checks the secrets of a command without reading them.
 pub(crate) fn lend(egress: &Egress) -> io::Result<Option<Secrets>> {
     if egress.secrets.is_empty() {
         return Ok(None);
@@ -27,7 +27,7 @@ pub(crate) fn lend(egress: &Egress) -> io::Result<Option<Secrets>> {
 /// Reads the secrets of a command from their sources, and gives it placeholders. This is the last step before its start.
 ///
 /// # Errors
-/// When one cannot be had, or the command would see it all the same.
+/// When a secret cannot be read, or the command could see it anyway.
 pub(super) fn get(
     secrets: &Secrets,
     plan: &Plan,
@@ -39,7 +39,7 @@ pub(super) fn get(
     keep_out(secrets, spec, facts)
 }
 
-/// Looks whether the command could read a secret where it lies.
+/// Checks whether the command could read the source of a secret.
 fn out_of_sight(secrets: &Secrets, plan: &Plan) -> Result<(), SecretError> {
     if plan.provider == Provider::Nothing {
         let name = secrets.names().next().unwrap_or_default();
@@ -49,9 +49,9 @@ fn out_of_sight(secrets: &Secrets, plan: &Plan) -> Result<(), SecretError> {
     secrets.files().try_for_each(|(name, path)| unseen(name, path, plan, OUT_OF_SIGHT))
 }
 
-/// Refuses what a command could read where it lies.
+/// Refuses a source that the command could read.
 pub(crate) fn unseen(name: &str, path: &Path, plan: &Plan, fix: &'static str) -> Result<(), SecretError> {
-    // Where nothing is, nothing is read, and that is said when it is tried.
+    // A missing file exposes nothing; the error is reported when it is read.
     let Ok(real) = real_path(path) else { return Ok(()) };
     let Some(seen) = plan.may_see(&real) else { return Ok(()) };
     let (path, seen) = (path.display(), seen.display());

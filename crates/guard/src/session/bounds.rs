@@ -1,4 +1,4 @@
-//! Bounds that a caller sets for a session, below those of the configuration.
+//! Limits that a caller sets for the commands of a session, in addition to the configuration's.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::Session;
 use crate::exec::{ReviewMode, SandboxMode};
 use stockade_config::ExecConfig;
 
-/// What the commands of a session may take, besides what the configuration allows.
+/// Additional limits for the commands of a session.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CommandBounds {
     timeout: Option<Duration>,
@@ -16,35 +16,34 @@ pub(super) struct CommandBounds {
 }
 
 impl CommandBounds {
-    /// Returns how much a command may do: whatever is less.
+    /// Returns the effective sandbox mode: the stricter one.
     pub(super) fn mode(&self, exec: &ExecConfig) -> SandboxMode {
         self.mode.map_or(exec.mode, |mode| mode.max(exec.mode))
     }
 
-    /// Returns what becomes of what a command changes: whatever is stricter.
+    /// Returns the effective review mode: the stricter one.
     pub(super) fn review(&self, exec: &ExecConfig, destroys: bool) -> ReviewMode {
         self.review.max(exec.review.of(destroys))
     }
 
-    /// Whether the caller has chosen a sandbox mode, whatever is configured.
+    /// Whether the caller requested a sandbox mode.
     pub(super) const fn has_mode(&self) -> bool {
         self.mode.is_some()
     }
 
-    /// Returns how long a command may take: whatever is less.
+    /// Returns the effective time limit: the shorter one.
     pub(super) fn timeout(&self, exec: &ExecConfig) -> Option<Duration> {
         exec.spec.limits.wall_time.bound().into_iter().chain(self.timeout).min()
     }
 
-    /// Returns how many bytes a command may print: whatever is less.
+    /// Returns the effective output limit: the smaller one.
     pub(super) fn output(&self, exec: &ExecConfig) -> u64 {
         exec.spec.limits.output.bound().into_iter().chain(self.output).min().unwrap_or(u64::MAX)
     }
 }
 
 impl Session {
-    /// Bounds how long each command may take, and how many bytes it may print. The configuration can be narrowed like this
-    /// and not widened.
+    /// Limits the time and output of each command. Only values below the configured ones have an effect.
     pub fn bound_commands(&mut self, timeout: Option<Duration>, output: Option<u64>) {
         let before = self.bounds;
         self.bounds = CommandBounds {
@@ -54,15 +53,15 @@ impl Session {
         };
     }
 
-    /// Lets commands work on views of the workspace. The configuration can be narrowed like this and not widened.
+    /// Runs commands on overlays of the workspace. Only a mode stricter than the configured one has an effect.
     pub fn bound_review(&mut self, review: ReviewMode) {
         self.bounds.review = self.bounds.review.max(review);
     }
 
-    /// Bounds how much each command may do. The configuration can be narrowed like this and not widened.
+    /// Limits the sandbox mode of each command.
     ///
     /// # Errors
-    /// The mode that holds, where more than that is asked for. It holds on.
+    /// The effective mode, if a more permissive one is requested. It stays in effect.
     pub fn bound_mode(&mut self, mode: SandboxMode) -> Result<(), SandboxMode> {
         let holds = self.bounds.mode(&self.guard.config().exec);
         if mode < holds {

@@ -1,4 +1,4 @@
-//! Tasks, steps and calls: whether the limits of an agent leave any, and what they cost.
+//! Tasks, steps and calls, counted against the limits of an agent.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use stockade_limits::store::{
 use super::Session;
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError};
 
-/// One task of an agent, from its first call to its answer. Its steps are counted where the limits of the agent are kept, for
-/// all who go on with the task of this name.
+/// One task of an agent, from its first call to its answer. Its steps are counted in the store of limits, for every process that
+/// continues the task of this name.
 #[derive(Debug, Clone)]
 pub struct Execution {
     name: String,
 }
 
-/// A call that may be made.
+/// A permitted call.
 #[derive(Debug)]
 #[must_use = "a call that is never settled is charged in full"]
 pub struct Call {
@@ -28,14 +28,14 @@ pub struct Call {
 }
 
 impl Call {
-    /// Returns how many steps its task has left.
+    /// Returns the number of steps that its task has left.
     #[must_use]
     pub const fn steps_left(&self) -> Option<u32> {
         self.permit.steps_left()
     }
 }
 
-/// A store of any kind.
+/// A store of any type.
 #[derive(Debug, Clone)]
 pub(super) struct Store(pub(super) Arc<dyn LimitStore>);
 
@@ -51,26 +51,26 @@ impl LimitStore for Store {
 }
 
 impl Session {
-    /// Begins a task, or goes on with one.
+    /// Begins or continues a task.
     #[must_use]
     pub fn begin(&self, name: impl Into<String>) -> Execution {
         Execution { name: name.into() }
     }
 
-    /// Ends a task: its steps and what it used by itself are forgotten. The hour and the day keep what it used.
+    /// Ends a task: its steps and its own usage are deleted. Hourly and daily usage include it further on.
     ///
     /// # Errors
-    /// When that cannot be kept. The task goes on then.
+    /// When the end cannot be stored. The task then continues.
     #[expect(clippy::needless_pass_by_value, reason = "consumes the task, so that it cannot be continued")]
     pub fn end(&self, execution: Execution) -> Result<(), GuardError> {
         Ok(self.limits.end_execution(self.guard.agent(), &execution.name)?)
     }
 
-    /// Decides whether a call may be made that costs up to `estimate`: first by its steps, then by its budget, then by the
-    /// breaker. A call that may be made is to be settled.
+    /// Decides whether a call that costs up to `estimate` may be made: by the remaining steps, then the budgets, then the circuit
+    /// breaker. A permitted call must be settled.
     ///
     /// # Errors
-    /// When the answer cannot be put on record. Nothing is charged then.
+    /// When the decision cannot be recorded. Nothing is charged then.
     pub fn begin_call(
         &self,
         execution: &Execution,
@@ -83,11 +83,11 @@ impl Session {
         }
     }
 
-    /// Decides whether a task may take a step that costs nothing by itself, such as a command: it may while it has a step left,
-    /// anything is left of its budgets, and the breaker lets calls through. Nothing is to be settled.
+    /// Decides whether a task may take a step without a cost, such as a command: it may while it has a step and any budget left
+    /// and the circuit breaker is closed. Such a step is not settled.
     ///
     /// # Errors
-    /// When the answer cannot be put on record.
+    /// When the decision cannot be recorded.
     pub fn take_step(&self, execution: &Execution) -> Result<Decision, GuardError> {
         let subject = execution.name.as_str();
         match self.limits.take_step(self.guard.agent(), subject) {
@@ -96,11 +96,11 @@ impl Session {
         }
     }
 
-    /// Decides whether the agent may do anything at all, whatever its task: whether anything is left of its budgets, and the
-    /// breaker lets calls through. Nothing is counted.
+    /// Decides whether the agent may act at all, in any task: whether any budget is left and the circuit breaker is closed.
+    /// Nothing is counted.
     ///
     /// # Errors
-    /// When the answer cannot be put on record.
+    /// When the decision cannot be recorded.
     pub fn check_limits(&self) -> Result<Decision, GuardError> {
         let agent = self.guard.agent();
         match self.limits.check(agent) {
@@ -109,10 +109,10 @@ impl Session {
         }
     }
 
-    /// Charges what a call did cost, and takes note of how it went.
+    /// Charges the actual cost of a call, and records whether it succeeded.
     ///
     /// # Errors
-    /// When that cannot be kept. The call is then charged in full when its time is over.
+    /// When the cost cannot be stored. The call is then charged in full when its lease ends.
     pub fn end_call(&self, call: Call, actual: Usage, outcome: CallOutcome) -> Result<Settled, GuardError> {
         Ok(self.limits.settle(call.permit, actual, outcome)?)
     }
@@ -134,7 +134,7 @@ impl Session {
     }
 }
 
-/// Calls that are within their limits are no events of their own.
+/// Calls within their limits are not recorded as events.
 fn within_limits(subject: &str) -> Result<Decision, GuardError> {
     let decision = DecisionDraft {
         layer: DecisionLayer::Limits,

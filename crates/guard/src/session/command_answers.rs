@@ -1,4 +1,4 @@
-//! Questions about commands that run in a session, and what was answered before.
+//! Questions to the user about commands, and remembered answers.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use super::{DecisionRule, GuardError, Session};
 use stockade_admission::answers::{AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion};
 
 impl Session {
-    /// Uses the answers of others too, or keeps those of this session for later ones. By itself, a session remembers its own.
+    /// Shares remembered answers with other sessions. By default, a session remembers only its own.
     pub fn use_answers(&mut self, answers: Arc<CommandAnswers>) {
         self.answers = answers;
     }
 
-    /// Continues with a command after its question, and remembers an answer that is to last. An answer covers what
-    /// was shown: if the command, its directory or a file that it names has changed since, it does not count.
+    /// Continues with a command after the user's answer, and remembers an answer that is meant to last. An answer is bound to
+    /// what was shown: it is void if the command, its directory or a file that it names has changed.
     ///
     /// # Errors
-    /// As [`Session::run`], and when an answer that is to be kept cannot be.
+    /// As [`Session::run`], and when a lasting answer cannot be stored.
     pub fn answer_command(
         &self,
         pending: PendingRun,
@@ -49,7 +49,7 @@ impl Session {
         self.guard.decide_command(&pending.text, &Default::default(), &self.guard.command_place())
     }
 
-    /// Returns the question behind a decision, bound to the files as they are now.
+    /// Returns the question of a decision, bound to the current state of the files.
     pub(super) fn question(&self, judged: &CommandDecision<'_, '_>) -> Option<CommandQuestion> {
         let place = self.guard.command_place();
         let asked = AskedCommand {

@@ -1,4 +1,4 @@
-//! The folder that the nodes of one graph run share.
+//! Directories that the nodes of a graph run share.
 #![expect(clippy::disallowed_methods, reason = "makes the folder and takes it away")]
 
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
@@ -9,11 +9,11 @@ use super::{GuardError, Session};
 use crate::audit::new_name;
 use stockade_exec_sandbox::quarantine::remove_tree;
 
-/// How long the name of a run is.
+/// Length of the name of a run.
 const NAME_LENGTH: usize = 32;
 
-/// A directory for one graph run, which only its owner may enter. Commands of the nodes that join it may read and
-/// write there; other commands may not.
+/// The directory of one graph run, with access for its owner only. Commands of nodes that join the run can read and write it;
+/// other commands cannot.
 #[derive(Debug)]
 #[must_use = "the directory stays until the run is ended"]
 pub struct GraphRun {
@@ -21,10 +21,10 @@ pub struct GraphRun {
 }
 
 impl GraphRun {
-    /// Makes a folder with a name of its own in `base`, which must exist.
+    /// Creates a directory with a unique name in `base`, which must exist.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn begin(base: &Path) -> Result<Self, GuardError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -37,7 +37,7 @@ impl GraphRun {
         Ok(Self { path })
     }
 
-    /// Goes on with a run that was begun in `base` under this name, by another process of this user.
+    /// Opens a run that another process of this user began in `base` under this name.
     ///
     /// # Errors
     /// When it does not exist, or its directory belongs to another user.
@@ -48,21 +48,21 @@ impl GraphRun {
         if name.len() != NAME_LENGTH || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(not_ours("this is not the name of a graph run"));
         }
-        // What is asked about must be the folder itself, and no link to another.
+        // The checks apply to the directory itself, so it must not be a symlink to another.
         let found = fs::symlink_metadata(&path).map_err(failed)?;
         if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
             return Err(not_ours("it is no folder of this user"));
         }
-        // A node may have changed its mode.
+        // Reset, because a node may have changed the mode.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).map_err(failed)?;
         let path = fs::canonicalize(&path).map_err(failed)?;
         Ok(Self { path })
     }
 
-    /// Returns the names of the runs in `base` that were not ended.
+    /// Returns the names of all runs in `base` that have not ended.
     ///
     /// # Errors
-    /// When the folder is there and cannot be read.
+    /// When the directory exists and cannot be read.
     pub fn names(base: &Path) -> Result<Vec<String>, GuardError> {
         let failed = |source| GuardError::GraphRun { path: base.to_owned(), source };
         let entries = match fs::read_dir(base) {
@@ -75,16 +75,16 @@ impl GraphRun {
         Ok(names)
     }
 
-    /// Returns the folder.
+    /// Returns the path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Takes the folder away with all that is in it, whatever its nodes have closed.
+    /// Deletes the directory and its content, including directories whose permissions a node removed.
     ///
     /// # Errors
-    /// When it cannot be taken away, or something in it.
+    /// When it or something in it cannot be deleted.
     pub fn remove(&self) -> io::Result<()> {
         let (Some(base), Some(name)) = (self.path.parent(), self.path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -92,17 +92,17 @@ impl GraphRun {
         remove_tree(base, name)
     }
 
-    /// Ends the run, and takes the folder away with all that is in it.
+    /// Ends the run and deletes its directory.
     ///
     /// # Errors
-    /// When it cannot be taken away.
+    /// When it cannot be deleted.
     pub fn end(self) -> Result<(), GuardError> {
         self.remove().map_err(|source| GuardError::GraphRun { path: self.path, source })
     }
 }
 
 impl Session {
-    /// Lets the commands of this agent, as a node of a graph, read and write the folder of its run.
+    /// Allows commands of this agent, as a node of the graph, to read and write the directory of the run.
     pub fn join(&mut self, run: &GraphRun) {
         self.shared.push(run.path().to_owned());
     }

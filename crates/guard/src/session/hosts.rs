@@ -1,41 +1,41 @@
-//! Whether the commands of an agent may talk to a host.
+//! Decisions on hosts that commands may connect to.
 
 use stockade_command::Effect;
 
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session};
 use crate::egress::{NetPolicy, NetTarget};
 
-/// The key of the list of hosts.
+/// The key of the host list.
 pub(super) const LIST: &str = "security.permission.allowedNetHosts";
 
-/// The key without which a list of hosts has no effect.
+/// The key that enables the host list.
 const HELD: &str = "security.permission.enableNodePermissions";
 
-/// The answer about a host.
+/// The decision on a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostAnswer {
-    /// Whether it may be talked to.
+    /// Whether connections are allowed.
     pub is_allowed: bool,
-    /// The rule that decided.
+    /// The deciding rule.
     pub rule: String,
     /// Why, in a sentence.
     pub reason: String,
-    /// The narrowest change that would allow it, if there is one.
+    /// The narrowest change that would allow it, if any.
     pub fix: Option<String>,
-    /// What is worth knowing beside it.
+    /// Additional notes.
     pub notes: Vec<String>,
-    /// The entry of the list that decided, as it is written.
+    /// The deciding entry of the list, as written.
     pub written: Option<String>,
 }
 
 impl HostAnswer {
-    /// Decides about a name or an address, perhaps with a port, or a URL. Nothing is looked up.
+    /// Decides on a host name, an address or a URL, with an optional port. No name is resolved.
     #[must_use]
     pub fn of(policy: &NetPolicy, host: &str) -> Self {
         let target = match NetTarget::parse(host) {
             Ok(target) => target,
-            // A host that programs parse differently is never allowed, whatever is configured.
+            // A host that programs parse differently is never allowed, regardless of the configuration.
             Err(refused) => {
                 return Self {
                     is_allowed: false,
@@ -50,11 +50,11 @@ impl HostAnswer {
         let verdict = policy.decide(&target);
         let fix = match &verdict.written {
             _ if verdict.is_allowed() => None,
-            // Only an entry that keeps it out has decided against it.
+            // Only a deny entry has decided against it.
             Some(written) => Some(format!("take \"{written}\" out of `{LIST}`")),
             None => verdict.entry.as_ref().map(|entry| match policy {
                 NetPolicy::Hosts(_) => format!("add \"{entry}\" to `{LIST}`"),
-                // Where there is no network, a list that names one host opens it for that one alone.
+                // Without a network, an entry for one host allows that host alone.
                 _ => format!("set `{HELD}` to true and add \"{entry}\" to `{LIST}`, which hold commands to the hosts of that list"),
             }),
         };
@@ -65,16 +65,16 @@ impl HostAnswer {
 }
 
 impl Session {
-    /// Decides whether commands may talk to a host: a name or an address, perhaps with a port, or a URL. Nothing is looked up, so
-    /// an answer about a name holds for the name alone.
+    /// Decides whether commands may connect to a host: a name, an address or a URL, with an optional port. No name is resolved,
+    /// so an answer about a name does not cover its addresses.
     ///
     /// # Errors
-    /// When the answer cannot be put on record.
+    /// When the decision cannot be recorded.
     pub fn host(&self, host: &str) -> Result<Decision, GuardError> {
         Ok(self.host_answer(host)?.0)
     }
 
-    /// The same, with all that is said of the host.
+    /// Decides like [`Session::host`], and returns all details.
     pub(super) fn host_answer(&self, host: &str) -> Result<(Decision, HostAnswer), GuardError> {
         let answer = HostAnswer::of(&self.guard.config().exec.net_policy()?, host);
         let effect = if answer.is_allowed { Effect::Allow } else { Effect::Deny };

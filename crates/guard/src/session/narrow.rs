@@ -1,4 +1,4 @@
-//! What a caller holds a session to, besides the configuration of its agent.
+//! Restrictions that a caller adds to the configuration of a session's agent.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{GuardError, Session};
 use crate::audit::{EventKind, field};
 use crate::guard::{Guard, admit_options};
 
-/// What a caller holds a session to: nothing is allowed that either this or the configuration does not allow.
+/// Restrictions of a session. Something is allowed only if both these and the configuration allow it.
 #[derive(Debug, Clone, Default)]
 pub struct Narrowing {
     /// The tools.
@@ -23,11 +23,10 @@ pub struct Narrowing {
 }
 
 impl Session {
-    /// Holds the session to less than its configuration says. What was narrowed before is forgotten, and so are answers about
-    /// paths.
+    /// Restricts the session further than its configuration. Earlier restrictions and answers about paths are discarded.
     ///
     /// # Errors
-    /// When what it is to be held to cannot be used. The session is not narrowed then, and must not be gone on with.
+    /// When the restrictions are invalid. The session is then not restricted and must not be used.
     pub fn narrow(&mut self, narrowing: Narrowing) -> Result<(), GuardError> {
         let narrower_tools = match &narrowing.tools {
             Some(tools) => Some(Arc::new(ToolPolicy::compile(tools, &ToolCatalog::default())?)),
@@ -36,16 +35,15 @@ impl Session {
         (self.narrowing, self.narrower_tools) = (Arc::new(narrowing), narrower_tools);
         self.limits = Arc::new(SharedLimits::new(self.agent_limits(), self.limits.store().clone()));
         self.paths = Arc::default();
-        // Validated now, and not on the first request for a path.
+        // Validated here, so that the error is not delayed to the first path request.
         if self.narrowing.paths.is_some() {
             self.with_paths(|_| ())?;
         }
         Ok(())
     }
 
-    /// Returns the same session under another guard of the same agent, such as one that was compiled since its configuration has
-    /// changed, or one of another workspace. Skills, answers to commands, what was used and what it is held to stay; answers
-    /// about paths do not, since they were given for others.
+    /// Returns the same session with another guard of the same agent, for a changed configuration or another workspace. It keeps
+    /// skills, answers to commands, usage and restrictions, but not answers about paths, which were given for the old workspace.
     #[must_use]
     pub fn under(&self, guard: &Guard) -> Self {
         let mut moved = Self {
@@ -67,7 +65,7 @@ impl Session {
         self.narrowing.limits.map_or(configured, |narrower| configured.narrowed_by(narrower))
     }
 
-    /// What of a wish is stricter than the configuration, and the configuration in all else.
+    /// Returns the stricter of each requested and configured value.
     pub(super) fn narrowed_admission(&self, wish: &AdmitOptions) -> AdmitOptions {
         let own = admit_options(&self.guard.config().skills);
         let on_critical = match (own.on_critical, wish.on_critical) {
@@ -84,10 +82,10 @@ impl Session {
         }
     }
 
-    /// Decides on a list of tools, and puts on record what is left of it.
+    /// Filters a list of tools, and records the result.
     ///
     /// # Errors
-    /// When that cannot be put on record.
+    /// When the result cannot be recorded.
     pub fn resolve_tools<'t>(&self, tools: &[&'t str]) -> Result<(Vec<&'t str>, Vec<&'t str>), GuardError> {
         const MAX_NAMED: usize = 100;
         let (left, gone): (Vec<&str>, Vec<&str>) =
@@ -101,7 +99,7 @@ impl Session {
         Ok((left, gone))
     }
 
-    /// Decides on a tool, as far as its name goes. Nothing is put on record: see [`Session::tool`].
+    /// Decides on a tool by its name alone, without a record. See [`Session::tool`].
     pub fn decide_tool(&self, name: &str) -> ToolVerdict<'_> {
         match (self.tools.decide(name), &self.narrower_tools) {
             (verdict, Some(narrower)) if verdict.is_allowed() && !narrower.allows(name) => {

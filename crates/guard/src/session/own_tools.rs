@@ -1,4 +1,4 @@
-//! Tools that the lists of an agent say nothing of: those of the program that runs it, and those that another program turns away.
+//! Tools that the configured lists do not cover: those of the agent's harness, and those that the caller refuses.
 
 use stockade_policy::ToolVerdict;
 use stockade_policy::tools::Removal;
@@ -6,12 +6,12 @@ use stockade_policy::tools::Removal;
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, Effect, GuardError, Session};
 
 impl Session {
-    /// Decides on a tool that belongs to the program that runs the agent and touches nothing by itself: a list of what is to do,
-    /// a question to the user, another agent whose tools are asked about in turn. Profiles are lists of tools that touch
-    /// something, so that their absence from a profile means nothing; it is allowed unless a deny list names it.
+    /// Decides on a tool of the harness that accesses nothing itself: a to-do list, a question to the user, or a subagent whose
+    /// tools are decided separately. Profiles list tools with an effect, so that absence from a profile is meaningless here. The
+    /// tool is allowed unless a deny list names it.
     ///
     /// # Errors
-    /// When the answer cannot be put on record.
+    /// When the decision cannot be recorded.
     pub fn own_tool(&self, name: &str) -> Result<Decision, GuardError> {
         match self.decide_tool(name) {
             ToolVerdict::Removed(Removal::NotInProfile { .. }) => self.decided(DecisionDraft {
@@ -26,11 +26,11 @@ impl Session {
         }
     }
 
-    /// Refuses a tool for a reason that the caller knows and the policy does not, such as that its definition changed since it
-    /// was approved. `rule` names the reason.
+    /// Refuses a tool for a reason that only the caller knows, such as a definition that changed since its approval. `rule` names
+    /// the reason.
     ///
     /// # Errors
-    /// When the answer cannot be put on record.
+    /// When the decision cannot be recorded.
     pub fn turn_away(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! What the commands of an agent see of a path of this machine.
+//! Access of sandboxed commands to a path of this machine.
 
 use std::path::Path;
 
@@ -9,15 +9,15 @@ use super::start::{Found, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session};
 use crate::exec::{Denial, MountAccess, OnUnavailable};
 
-/// The key of the paths that commands may read besides their workspace.
+/// The key of the paths that commands may read outside of their workspace.
 const READABLE: &str = "skills.execSandbox.readOnlyAllowPaths";
 
 impl Session {
-    /// Decides whether a command in the sandbox of the agent may read or change a path of this machine, by the plan of such a
-    /// sandbox. The path is in full and without links. Also returns why no setting allows it, where none does.
+    /// Decides whether a command in the agent's sandbox may read or change a path of this machine, by the plan of that sandbox.
+    /// The path must be absolute and without symlinks. Also returns why no setting allows it, if that is so.
     ///
     /// # Errors
-    /// When no plan can be made, or the answer not be put on record.
+    /// When no plan can be created, or the decision cannot be recorded.
     pub fn seen_by_commands(
         &self,
         access: Access,
@@ -59,7 +59,7 @@ const fn shared(access: Access) -> &'static str {
     }
 }
 
-/// The same of the workspace: commands are denied what file tools are, and names that other programs obey.
+/// Explains a denial in the workspace: commands may not access what file tools may not, nor names that other programs obey.
 fn kept_back_within(denial: &Denial) -> (String, Option<String>, Option<String>) {
     match denial {
         Denial::Write(_) => {
@@ -71,7 +71,7 @@ fn kept_back_within(denial: &Denial) -> (String, Option<String>, Option<String>)
     }
 }
 
-/// The reason, the narrowest change, and why no change is offered.
+/// Returns the reason, the narrowest change, and why no change is offered.
 fn kept_back(denial: &Denial) -> (String, Option<String>, Option<String>) {
     match denial {
         Denial::Read(path) => {

@@ -1,4 +1,4 @@
-//! Paths that a tool wants: decided, opened, asked about, recorded.
+//! Path requests of tools: decided, opened and recorded.
 
 use std::path::Path;
 use std::sync::PoisonError;
@@ -14,27 +14,27 @@ use super::Session;
 use crate::audit::{EventKind, field};
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError};
 
-/// What came of asking for a path.
+/// The answer to a path request.
 #[derive(Debug)]
 #[must_use]
 pub struct PathAnswer {
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
-    /// What it leads to, already open; or a question, or a refusal.
+    /// The opened file or directory, a question to the user, or a refusal.
     pub authorization: Authorization,
 }
 
 impl Session {
-    /// Decides on a path that a tool wants; when it is allowed, with what it leads to already open.
+    /// Decides on a path for a tool. An allowed path is returned open, so that it cannot be replaced between check and use.
     ///
     /// # Errors
-    /// When the workspace cannot be opened, or the answer not be put on record.
+    /// When the workspace cannot be opened, or the decision cannot be recorded.
     pub fn path(&self, tool: &str, access: Access, path: &Path) -> Result<PathAnswer, GuardError> {
         let caller = Caller { agent: self.guard.agent(), ..Caller::default() };
         self.path_for(&PathRequest { tool, access, path, caller })
     }
 
-    /// The same, for a caller that says more about itself: that its run was aborted.
+    /// Decides on a path like [`Session::path`], for a caller that can state that its run was aborted.
     ///
     /// # Errors
     /// As [`Session::path`].
@@ -43,7 +43,7 @@ impl Session {
         self.path_answer(request.path, authorization)
     }
 
-    /// Continues with a path after its question.
+    /// Continues with a path after the user's answer.
     ///
     /// # Errors
     /// As [`Session::path`].
@@ -55,7 +55,7 @@ impl Session {
         self.path_answer(&path, authorization)
     }
 
-    /// Asks the guard of the paths of this session, which remembers what was answered.
+    /// Calls `ask` with the path guard of this session, which remembers answers.
     ///
     /// # Errors
     /// When the workspace cannot be opened.
@@ -80,32 +80,32 @@ impl Session {
 
     fn path_answer(&self, path: &Path, authorization: Authorization) -> Result<PathAnswer, GuardError> {
         let said = match &authorization {
-            Authorization::Granted(granted) => Said::Granted(granted.path()),
-            Authorization::Pending(pending) => Said::Pending(pending.ask()),
-            Authorization::Denied(violation) => Said::Denied(violation),
-            _ => Said::Unknown,
+            Authorization::Granted(granted) => PathOutcome::Granted(granted.path()),
+            Authorization::Pending(pending) => PathOutcome::Pending(pending.ask()),
+            Authorization::Denied(violation) => PathOutcome::Denied(violation),
+            _ => PathOutcome::Unknown,
         };
         Ok(PathAnswer { decision: self.path_decision(path, &said)?, authorization })
     }
 
-    /// Puts what is said of a path on record.
-    pub(super) fn path_decision(&self, path: &Path, said: &Said<'_>) -> Result<Decision, GuardError> {
+    /// Records the outcome of a path request.
+    pub(super) fn path_decision(&self, path: &Path, said: &PathOutcome<'_>) -> Result<Decision, GuardError> {
         let (effect, rule, reason, fix) = match said {
-            Said::Granted(real) => {
+            PathOutcome::Granted(real) => {
                 let reason = format!("it is {}", real.display());
                 (Effect::Allow, DecisionRule::PathGranted, reason, None)
             }
-            Said::Pending(ask) => {
+            PathOutcome::Pending(ask) => {
                 let rule = DecisionRule::Named(ask.rule().to_string());
                 let fix = ask.fix().and_then(words_of);
                 (Effect::Ask, rule, "a person must be asked".to_owned(), fix)
             }
-            Said::Denied(violation) => {
+            PathOutcome::Denied(violation) => {
                 let rule = DecisionRule::Named(violation.reason.name().to_owned());
                 let fix = violation.fix.as_ref().and_then(words_of);
                 (Effect::Deny, rule, violation.rule.to_string(), fix)
             }
-            Said::Unknown => {
+            PathOutcome::Unknown => {
                 let reason = "the policy says nothing that is understood".to_owned();
                 (Effect::Deny, DecisionRule::UnknownVerdict, reason, None)
             }
@@ -116,15 +116,15 @@ impl Session {
     }
 }
 
-/// What is said of a path.
-pub(super) enum Said<'s> {
+/// The outcome of a path request.
+pub(super) enum PathOutcome<'s> {
     Granted(&'s Path),
     Pending(&'s Ask),
     Denied(&'s Violation),
     Unknown,
 }
 
-/// A fix in the words of the configuration of an agent; nothing where the configuration has none for it.
+/// Returns a fix as a change of the agent's configuration; nothing if no key allows it.
 pub(super) fn words_of(fix: &Fix) -> Option<String> {
     Some(match fix {
         Fix::AddAllowGlob { access: Access::Read, glob } => format!("add `{glob}` to `files.allowRead`"),
@@ -135,7 +135,7 @@ pub(super) fn words_of(fix: &Fix) -> Option<String> {
         Fix::RemoveDenyGlob { access: Access::Write, glob } => {
             format!("take `{glob}` out of `files.denyWrite`")
         }
-        // What a preset forbids stands in no list that anybody could take it out of.
+        // Globs of a preset are not in a list of the configuration, so no change removes them.
         Fix::RemoveForbiddenGlob { glob } if STANDARD_FORBIDDEN_GLOBS.contains(glob) => return None,
         Fix::RemoveForbiddenGlob { glob } => format!("take `{glob}` out of `files.forbiddenGlobs`"),
         Fix::AcceptHardLinks => return None,

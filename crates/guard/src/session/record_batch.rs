@@ -1,23 +1,23 @@
-//! Several decisions that are put on record with one wait for the disk.
+//! Recording of several decisions with one wait for the disk.
 
 use std::sync::{Arc, Mutex};
 
 use super::{Session, record_all};
 use crate::audit::{AuditError, AuditEvent, AuditTrail};
 
-/// The records of a session that are not on the disk yet, if it holds any back.
+/// Records of a session that are not written yet; nothing if they are written at once.
 #[derive(Debug, Clone, Default)]
-pub(super) struct HeldRecords(Option<Arc<Mutex<Vec<AuditEvent>>>>);
+pub(super) struct RecordBatch(Option<Arc<Mutex<Vec<AuditEvent>>>>);
 
-impl HeldRecords {
-    /// Holds an event back. Where nothing is held back, the event is returned.
+impl RecordBatch {
+    /// Defers an event, or returns it if events are written at once.
     pub(super) fn hold(&self, event: AuditEvent) -> Result<Option<AuditEvent>, AuditError> {
         let Some(held) = &self.0 else { return Ok(Some(event)) };
         held.lock().map_err(|_| AuditError::Poisoned)?.push(event);
         Ok(None)
     }
 
-    /// Puts on record what was held back.
+    /// Writes the deferred records.
     pub(super) fn write(&self, trail: &AuditTrail) -> Result<(), AuditError> {
         let Some(held) = &self.0 else { return Ok(()) };
         let mut events = held.lock().map_err(|_| AuditError::Poisoned)?;
@@ -29,13 +29,13 @@ impl HeldRecords {
 }
 
 impl Session {
-    /// Lets `decide` decide on several things, and puts all of that on record at once, whatever it returns: one wait for the disk in
-    /// place of one for each. A command that `decide` runs begins after all that was decided before it is on record.
+    /// Calls `decide` and then writes the records of all its decisions together, whatever it returns: one wait for the disk
+    /// instead of one per decision. A command that `decide` runs starts only after all earlier decisions are written.
     ///
     /// # Errors
-    /// When the decisions cannot be put on record. They count for nothing then, and what `decide` returned is lost.
+    /// When the decisions cannot be recorded. They are then void, and the result of `decide` is lost.
     pub fn at_once<T>(&self, decide: impl FnOnce(&Self) -> T) -> Result<T, AuditError> {
-        let held = HeldRecords(Some(Arc::default()));
+        let held = RecordBatch(Some(Arc::default()));
         let decided = decide(&Self { held: held.clone(), ..self.clone() });
         held.write(&self.trail)?;
         Ok(decided)

@@ -1,4 +1,4 @@
-//! What a tool brought back: the last step before a model sees it.
+//! Results of tools: the last step before a model sees them.
 
 use stockade_admission::{ToolResult, admit_result};
 use stockade_output::{Hidden, ProfileOverride, SourceProfile, SourceProfiles};
@@ -8,7 +8,7 @@ use super::{GuardError, Session};
 use crate::audit::{EventKind, field};
 
 impl Session {
-    /// Returns the profile for the results of a tool: that of the configuration, and what a caller is stricter in.
+    /// Returns the profile for the results of a tool: the configured one, with stricter values of the caller.
     #[must_use]
     pub fn source_profile(&self, tool: &str, wish: &ProfileOverride) -> SourceProfile {
         let configured = SourceProfiles::new(self.guard.config().source_profiles.clone()).resolve(tool);
@@ -24,11 +24,11 @@ impl Session {
         })
     }
 
-    /// Brings what a tool returned into the form and size that its profile allows, cleans and scans it. What is shown to a model
-    /// is the text that comes back, and nothing else of the result. The configuration says how bad each rule of the scanner is.
+    /// Converts a tool's result to the form and size that its profile allows, then cleans and scans it, with the configured
+    /// severities. Show the model only the returned text.
     ///
     /// # Errors
-    /// When it cannot be put on record.
+    /// When the result cannot be recorded.
     pub fn result(
         &self,
         tool: &str,

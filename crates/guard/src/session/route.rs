@@ -1,4 +1,4 @@
-//! Where a command goes: by what was decided, what the configuration says, and whether this machine can make a sandbox.
+//! Where a command runs: by the decision, the configuration, and whether this machine can create a sandbox.
 
 use stockade_command::router::{BlockReason, Fallback, Route, RouterConfig, route};
 use stockade_command::{CommandDecision, Effect};
@@ -9,25 +9,25 @@ use stockade_config::{ExecConfig, Isolation, SandboxNeed};
 /// Where a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RunPlace {
-    /// In a sandbox that is made for it.
+    /// In a sandbox of its own.
     Sandbox,
-    /// Like any other program, with all rights of the calling user.
+    /// Like any other program, with all privileges of the calling user.
     Unsandboxed,
 }
 
-/// Whether this machine can make the sandbox that is asked for.
+/// Whether this machine can create the requested sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sandboxes {
     Some,
     None,
 }
 
-/// Where a command goes.
+/// The route of a judged command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// It runs there, without a question.
+pub(super) enum RunRoute {
+    /// It runs there without a question.
     Runs(RunPlace),
-    /// It runs there if a person agrees.
+    /// It runs there if the user agrees.
     Asks(RunPlace),
     /// It needs a sandbox, and no sandbox is available.
     NoSandbox,
@@ -35,30 +35,34 @@ pub(super) enum Way {
     Refused,
 }
 
-/// Returns where a command goes. Without a sandbox it runs only where the configuration says so by name, or a person does.
-pub(super) fn way(decision: &CommandDecision<'_, '_>, exec: &ExecConfig, sandboxes: Sandboxes) -> Way {
+/// Returns the route of a command. It runs without a sandbox only if the configuration or the user permits that explicitly.
+pub(super) fn run_route(
+    decision: &CommandDecision<'_, '_>,
+    exec: &ExecConfig,
+    sandboxes: Sandboxes,
+) -> RunRoute {
     use RunPlace::{Sandbox, Unsandboxed};
     // The requested backend represents the one that `auto` selects when the sandbox is made.
     let there: &[SandboxBackend] = if sandboxes == Sandboxes::Some { &[exec.spec.backend] } else { &[] };
     match (route(decision, &config(exec), there).route, exec.isolation) {
-        (Route::Sandbox(_), _) => Way::Runs(Sandbox),
-        (Route::AskFirst(Some(_)), _) => Way::Asks(Sandbox),
-        (Route::Direct, Isolation::Direct) => Way::Runs(Unsandboxed),
-        // What is simply allowed needs no sandbox, and gets one all the same: `always` means every command.
-        (Route::Direct, Isolation::Sandbox(_)) if sandboxes == Sandboxes::Some => Way::Runs(Sandbox),
-        (Route::Direct, Isolation::Sandbox(OnUnavailable::Refuse)) => Way::NoSandbox,
-        (Route::Direct, Isolation::Sandbox(OnUnavailable::Warn)) => Way::Runs(Unsandboxed),
+        (Route::Sandbox(_), _) => RunRoute::Runs(Sandbox),
+        (Route::AskFirst(Some(_)), _) => RunRoute::Asks(Sandbox),
+        (Route::Direct, Isolation::Direct) => RunRoute::Runs(Unsandboxed),
+        // An allowed command needs no sandbox, but gets one anyway: `always` means every command.
+        (Route::Direct, Isolation::Sandbox(_)) if sandboxes == Sandboxes::Some => RunRoute::Runs(Sandbox),
+        (Route::Direct, Isolation::Sandbox(OnUnavailable::Refuse)) => RunRoute::NoSandbox,
+        (Route::Direct, Isolation::Sandbox(OnUnavailable::Warn)) => RunRoute::Runs(Unsandboxed),
         (Route::AskFirst(None), Isolation::Sandbox(OnUnavailable::Warn)) if decision.effect < Effect::Ask => {
-            Way::Runs(Unsandboxed)
+            RunRoute::Runs(Unsandboxed)
         }
-        (Route::Direct | Route::AskFirst(None), _) => Way::Asks(Unsandboxed),
-        (Route::Blocked(BlockReason::NoSandbox), _) => Way::NoSandbox,
-        _ => Way::Refused,
+        (Route::Direct | Route::AskFirst(None), _) => RunRoute::Asks(Unsandboxed),
+        (Route::Blocked(BlockReason::NoSandbox), _) => RunRoute::NoSandbox,
+        _ => RunRoute::Refused,
     }
 }
 
-/// Whether a command needs no sandbox, where only those that need one get it: a rule allows all of it, and none of its programs
-/// is one that always needs one. A backend that is not of this machine has the workspace elsewhere: nothing runs here then.
+/// Whether a command runs without a sandbox when only commands that need one get it: rules allow all of it, and none of its
+/// programs always needs one. With a remote backend the workspace is elsewhere, so nothing runs here.
 pub(super) fn needs_none(decision: &CommandDecision<'_, '_>, exec: &ExecConfig) -> bool {
     let Some(SandboxNeed { always }) = &exec.need else { return false };
     let here = !matches!(exec.spec.backend, SandboxBackend::Added(_));
@@ -67,7 +71,7 @@ pub(super) fn needs_none(decision: &CommandDecision<'_, '_>, exec: &ExecConfig) 
     here && decision.effect == Effect::Allow && matches!(routed, Route::Direct)
 }
 
-/// The same in the words of the router. No program is exempt from the sandbox by its name.
+/// Converts the configuration for the router. No program is exempt from the sandbox by its name.
 fn config(exec: &ExecConfig) -> RouterConfig<SandboxBackend> {
     RouterConfig {
         enabled: matches!(exec.isolation, Isolation::Sandbox(_)),
@@ -97,14 +101,14 @@ mod tests {
     /// Every effect, every configuration, with and without a sandbox.
     #[test]
     #[rustfmt::skip]
-    fn every_combination_has_its_way() {
+    fn every_combination_has_its_route() {
         use Sandboxes::{None, Some};
-        const BOX: Way = Way::Runs(RunPlace::Sandbox);
-        const ASK_BOX: Way = Way::Asks(RunPlace::Sandbox);
-        const BARE: Way = Way::Runs(RunPlace::Unsandboxed);
-        const ASK_BARE: Way = Way::Asks(RunPlace::Unsandboxed);
-        const NO: Way = Way::NoSandbox;
-        const DENIED: Way = Way::Refused;
+        const BOX: RunRoute = RunRoute::Runs(RunPlace::Sandbox);
+        const ASK_BOX: RunRoute = RunRoute::Asks(RunPlace::Sandbox);
+        const BARE: RunRoute = RunRoute::Runs(RunPlace::Unsandboxed);
+        const ASK_BARE: RunRoute = RunRoute::Asks(RunPlace::Unsandboxed);
+        const NO: RunRoute = RunRoute::NoSandbox;
+        const DENIED: RunRoute = RunRoute::Refused;
         let columns = [
             (REFUSE, Some), (REFUSE, None), (ASK, Some), (ASK, None), (WARN, Some), (WARN, None), (NEVER, Some), (NEVER, None),
         ];
@@ -127,13 +131,13 @@ mod tests {
                     let default = AgentConfig::default().exec;
                     let spec = SandboxSpec { backend, ..default.spec.clone() };
                     let exec = ExecConfig { isolation, spec, ..default };
-                    assert_eq!(way(&decision, &exec, sandboxes), wanted, "{text} {exec:?} {sandboxes:?}");
+                    assert_eq!(run_route(&decision, &exec, sandboxes), wanted, "{text} {exec:?} {sandboxes:?}");
                 }
             }
         }
     }
 
-    /// Who needs no sandbox where only those that need one get it.
+    /// Commands that run without a sandbox when only those that need one get it.
     #[test]
     fn what_always_needs_a_sandbox_gets_one_whatever_a_rule_allows() {
         let key = stockade_config::Config::key("agents.x.skills.execSandbox.alwaysSandbox").unwrap();

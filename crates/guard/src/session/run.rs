@@ -1,11 +1,11 @@
-//! Runs a command: read, judged, and sent where the configuration says and this machine can.
+//! Running a command: parses and judges it, and runs it where the configuration and this machine permit.
 
 use stockade_command::answers::CommandAnswer;
 use stockade_command::{CommandDecision, Effect};
 use stockade_policy::{PermissionDecision, Reply};
 
 use super::paths::reply_name;
-use super::route::{RunPlace, Sandboxes, Way, needs_none, way};
+use super::route::{RunPlace, RunRoute, Sandboxes, needs_none, run_route};
 use super::search_path;
 use super::start::{Found, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session};
@@ -15,19 +15,19 @@ use crate::runner::{PreparedRun, RunReport};
 use stockade_admission::answers::CommandQuestion;
 use stockade_config::{ExecConfig, Isolation};
 
-/// What came of a command.
+/// The result of running a command.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub enum RunAnswer {
-    /// It ran, and this is how it ended.
+    /// The command ran.
     Ran(Box<Ran>),
-    /// A person must be asked first: see [`Session::answer_run`].
+    /// The user must be asked first: see [`Session::answer_run`].
     Pending(Box<PendingRun>),
-    /// It was refused, and nothing ran.
+    /// The command was refused, and nothing ran.
     Refused(Decision),
-    /// Nothing ran. It may run, but the configuration says: never in a sandbox, which the decision names as the rule. The
-    /// caller has to run it, and accepts that with this variant.
+    /// Nothing ran. The command is allowed, but the configuration disables the sandbox, which is the rule of the decision. The
+    /// caller must run the command itself; this variant makes that explicit.
     Unsandboxed(Decision),
 }
 
@@ -35,13 +35,13 @@ pub enum RunAnswer {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Ran {
-    /// What was decided about it.
+    /// The decision.
     pub decision: Decision,
-    /// How it ran: its outcome, and what was enforced.
+    /// The outcome, and what was enforced.
     pub report: RunReport,
 }
 
-/// A command that waits for an answer.
+/// A command that waits for the user's answer.
 #[derive(Debug)]
 #[must_use = "a command that waits for an answer is not allowed"]
 pub struct PendingRun {
@@ -53,40 +53,40 @@ pub struct PendingRun {
 }
 
 impl PendingRun {
-    /// What was decided, to be shown to a person.
+    /// The decision to show to the user.
     pub const fn decision(&self) -> &Decision {
         &self.decision
     }
 
-    /// What a person is to be shown, and what their answer is bound to; nothing where the rules ask nothing, and the question is
-    /// whether it may run without a sandbox.
+    /// The question, to which the answer is bound; nothing if the rules do not ask, and the question is whether the command may
+    /// run without a sandbox.
     #[must_use]
     pub const fn question(&self) -> Option<&CommandQuestion> {
         self.question.as_ref()
     }
 
-    /// Where it runs if the answer is yes.
+    /// Where the command runs if the user agrees.
     #[must_use]
     pub const fn place(&self) -> RunPlace {
         self.place
     }
 }
 
-/// Where a command goes once it was judged.
-enum Going {
-    /// It does not run now: it was refused, the user has to be asked, or the caller has to run it.
-    Stays(RunAnswer),
-    /// It runs, as it was prepared.
-    Starts(Decision, Box<PreparedRun>, RunPlace),
+/// The next step after a command was judged.
+enum Dispatch {
+    /// The command does not run now: it was refused, the user must be asked, or the caller must run it.
+    Answered(RunAnswer),
+    /// The prepared command runs.
+    Start(Decision, Box<PreparedRun>, RunPlace),
 }
 
 /// What [`Session::run`] would do with a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WouldRun {
-    /// What is decided.
+    /// The decision.
     pub decision: Decision,
-    /// Where it would run, at once or after a person has agreed; nothing where it would not.
+    /// Where it would run, at once or after the user agrees; nothing if it would not.
     pub place: Option<RunPlace>,
 }
 
@@ -94,42 +94,42 @@ const NEVER: &str = "`execSandbox.enabled` is `never`";
 const FULL: &str = "`execSandbox.mode` is `danger-full-access`";
 
 impl Session {
-    /// Runs a command of the agent where it may run: in a sandbox, if the configuration does not say otherwise.
+    /// Runs a command of the agent if it is allowed: in a sandbox, unless configured otherwise.
     ///
     /// # Errors
-    /// When it cannot be put on record; nothing ran then.
+    /// When it cannot be recorded. Nothing ran then.
     pub fn run(&self, text: &str, streams: Streams) -> Result<RunAnswer, GuardError> {
-        match self.going(text, streams)? {
-            Going::Stays(answer) => Ok(answer),
-            Going::Starts(decision, prepared, _) => self.start(text, decision, *prepared, streams),
+        match self.dispatch(text, streams)? {
+            Dispatch::Answered(answer) => Ok(answer),
+            Dispatch::Start(decision, prepared, _) => self.start(text, decision, *prepared, streams),
         }
     }
 
-    /// Decides as [`Session::run`] does, as far as anything is known before a command begins, and runs nothing. Limits are not
-    /// asked: see [`Session::check_limits`].
+    /// Decides like [`Session::run`], as far as the decision is known before the command starts, without running it. Limits are
+    /// not checked: see [`Session::check_limits`].
     ///
     /// # Errors
     /// As [`Session::run`].
     pub fn would_run(&self, text: &str) -> Result<WouldRun, GuardError> {
-        Ok(match self.going(text, Streams::default())? {
-            Going::Starts(decision, _, place) => WouldRun { decision, place: Some(place) },
-            Going::Stays(RunAnswer::Unsandboxed(decision)) => {
+        Ok(match self.dispatch(text, Streams::default())? {
+            Dispatch::Start(decision, _, place) => WouldRun { decision, place: Some(place) },
+            Dispatch::Answered(RunAnswer::Unsandboxed(decision)) => {
                 WouldRun { decision, place: Some(RunPlace::Unsandboxed) }
             }
-            Going::Stays(RunAnswer::Pending(pending)) => {
+            Dispatch::Answered(RunAnswer::Pending(pending)) => {
                 WouldRun { decision: pending.decision.clone(), place: Some(pending.place) }
             }
-            Going::Stays(RunAnswer::Refused(decision)) => WouldRun { decision, place: None },
-            // Nothing runs where a command only goes somewhere.
-            Going::Stays(RunAnswer::Ran(ran)) => WouldRun { decision: ran.decision, place: None },
+            Dispatch::Answered(RunAnswer::Refused(decision)) => WouldRun { decision, place: None },
+            // `dispatch` runs nothing, so this variant does not occur.
+            Dispatch::Answered(RunAnswer::Ran(ran)) => WouldRun { decision: ran.decision, place: None },
         })
     }
 
-    /// Judges a command, and finds out where it goes.
-    fn going(&self, text: &str, streams: Streams) -> Result<Going, GuardError> {
+    /// Judges a command, and determines where it runs.
+    fn dispatch(&self, text: &str, streams: Streams) -> Result<Dispatch, GuardError> {
         let (decision, judged) = self.judged(text)?;
         if judged.effect == Effect::Deny {
-            return Ok(Going::Stays(RunAnswer::Refused(decision)));
+            return Ok(Dispatch::Answered(RunAnswer::Refused(decision)));
         }
         match self.guard.config().exec.isolation {
             Isolation::Direct => self.unsandboxed(&judged, decision, streams),
@@ -143,14 +143,14 @@ impl Session {
                     let decision = self.by_sandbox(Effect::Allow, judged.text, rule, reason, None)?;
                     let prepared =
                         self.prepare(&judged, OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
-                    Ok(Going::Starts(decision, Box::new(prepared), RunPlace::Unsandboxed))
+                    Ok(Dispatch::Start(decision, Box::new(prepared), RunPlace::Unsandboxed))
                 }
                 None => self.sandboxed(&judged, decision, on_unavailable, streams),
             },
         }
     }
 
-    /// Why a command that needs no question runs outside of the sandbox, if it does: it is excluded, or needs none.
+    /// Returns why an allowed command runs outside of the sandbox: it is excluded, or needs none. Nothing if it does not.
     fn outside(&self, judged: &CommandDecision<'_, '_>) -> Option<(DecisionRule, String)> {
         if judged.effect <= Effect::Sandbox && self.may_leave() && self.guard.excludes(judged.text) {
             return Some((DecisionRule::Excluded, format!("`{}` names it", DecisionRule::Excluded)));
@@ -161,15 +161,16 @@ impl Session {
         })
     }
 
-    /// Whether commands may leave the sandbox at all. A requested mode applies to every command, and where `PATH` includes the
-    /// workspace, an earlier command may have put another program there.
+    /// Whether commands may run outside of the sandbox at all. They may not if the caller requested a mode, which applies to
+    /// every command, or if `PATH` includes the workspace, where an earlier command may have created a program of that name.
     fn may_leave(&self) -> bool {
         self.mode() == SandboxMode::WorkspaceWrite
             && !self.bounds.has_mode()
             && !search_path::leads_into(self.guard.workspace())
     }
 
-    /// Whether a command needs no sandbox by `execSandbox.enabled: auto`. What only a sandbox holds keeps every command in one.
+    /// Whether a command needs no sandbox with `execSandbox.enabled: auto`. Settings that only a sandbox enforces require one for
+    /// every command.
     #[must_use]
     pub fn needs_no_sandbox(&self, judged: &CommandDecision<'_, '_>) -> bool {
         let config = self.guard.config();
@@ -180,7 +181,7 @@ impl Session {
             && needs_none(judged, &config.exec)
     }
 
-    /// Continues with a command after its question. An answer for the session is remembered: see
+    /// Continues with a command after the user's answer. An answer for the session is remembered: see
     /// [`Session::answer_command`].
     ///
     /// # Errors
@@ -199,7 +200,7 @@ impl Session {
         self.answer_command(pending, answer)
     }
 
-    /// Goes on as a person has said; that they said it is on record.
+    /// Continues according to the user's answer, which is already recorded.
     pub(super) fn decided_by_person(
         &self,
         pending: PendingRun,
@@ -212,7 +213,7 @@ impl Session {
             let reason = "a person was asked, and did not say yes".to_owned();
             return Ok(RunAnswer::Refused(self.answered(Effect::Deny, &text, reason)?));
         }
-        // Judged again: what was asked about is what runs.
+        // Judged again, because the rules or files may have changed since the question.
         let judged = self.guard.decide_command(&text, &Default::default(), &self.guard.command_place());
         if judged.effect == Effect::Deny {
             let reason = "the rules changed after the question was asked".to_owned();
@@ -224,7 +225,7 @@ impl Session {
         }
         let mode = match place {
             RunPlace::Unsandboxed => self.mode(),
-            // It was said that it would run in a sandbox.
+            // The question stated that it would run in a sandbox.
             RunPlace::Sandbox => self.mode().max(SandboxMode::WorkspaceWrite),
         };
         let on_unavailable = match place {
@@ -241,64 +242,65 @@ impl Session {
         }
     }
 
-    /// Goes on where the configuration says: in no sandbox.
+    /// Continues without a sandbox, which the configuration disables.
     fn unsandboxed(
         &self,
         judged: &CommandDecision<'_, '_>,
         decision: Decision,
         streams: Streams,
-    ) -> Result<Going, GuardError> {
+    ) -> Result<Dispatch, GuardError> {
         let text = judged.text;
-        match way(judged, &self.guard.config().exec, Sandboxes::None) {
-            Way::Runs(_) => {
+        match run_route(judged, &self.guard.config().exec, Sandboxes::None) {
+            RunRoute::Runs(_) => {
                 let reason = format!("{NEVER}: it runs with all rights of the calling user");
                 let rule = DecisionRule::SandboxDisabled;
                 let decision = self.by_sandbox(Effect::Allow, text, rule, reason, None)?;
-                Ok(Going::Stays(RunAnswer::Unsandboxed(decision)))
+                Ok(Dispatch::Answered(RunAnswer::Unsandboxed(decision)))
             }
-            Way::Asks(place) => {
+            RunRoute::Asks(place) => {
                 let reason = format!("{}; {NEVER}, so it would run without one", decision.reason);
                 let fix = "set `execSandbox.enabled` to `always`, or add a rule that allows it";
-                self.ask(judged, DecisionRule::SandboxDisabled, reason, fix, place, streams).map(Going::Stays)
+                self.ask(judged, DecisionRule::SandboxDisabled, reason, fix, place, streams)
+                    .map(Dispatch::Answered)
             }
-            Way::NoSandbox | Way::Refused => Ok(Going::Stays(RunAnswer::Refused(decision))),
+            RunRoute::NoSandbox | RunRoute::Refused => Ok(Dispatch::Answered(RunAnswer::Refused(decision))),
         }
     }
 
-    /// Goes on where the configuration says: without a sandbox, which it names for what it is.
+    /// Continues without a sandbox, which the mode `danger-full-access` permits.
     fn full_access(
         &self,
         judged: &CommandDecision<'_, '_>,
         decision: Decision,
         streams: Streams,
-    ) -> Result<Going, GuardError> {
+    ) -> Result<Dispatch, GuardError> {
         let (text, rule) = (judged.text, DecisionRule::FullAccess);
         let exec = ExecConfig { isolation: Isolation::Direct, ..self.guard.config().exec.clone() };
-        match way(judged, &exec, Sandboxes::None) {
-            Way::Runs(_) => {
+        match run_route(judged, &exec, Sandboxes::None) {
+            RunRoute::Runs(_) => {
                 let reason =
                     format!("{FULL}: it runs WITHOUT A SANDBOX, with all rights of the calling user");
                 let decision = self.by_sandbox(Effect::Allow, text, rule, reason, None)?;
                 let prepared = self.prepare(judged, OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
-                Ok(Going::Starts(decision, Box::new(prepared), RunPlace::Unsandboxed))
+                Ok(Dispatch::Start(decision, Box::new(prepared), RunPlace::Unsandboxed))
             }
-            Way::Asks(place) => {
+            RunRoute::Asks(place) => {
                 let reason = format!("{}; {FULL}, so it would run without a sandbox", decision.reason);
                 let fix = "set `execSandbox.mode` to `workspace-write`, or add a rule that allows it";
-                self.ask(judged, rule, reason, fix, place, streams).map(Going::Stays)
+                self.ask(judged, rule, reason, fix, place, streams).map(Dispatch::Answered)
             }
-            Way::NoSandbox | Way::Refused => Ok(Going::Stays(RunAnswer::Refused(decision))),
+            RunRoute::NoSandbox | RunRoute::Refused => Ok(Dispatch::Answered(RunAnswer::Refused(decision))),
         }
     }
 
-    /// Runs it as configured: in a sandbox, or as configured for the case that no sandbox is available.
+    /// Runs it in a sandbox, or as configured if no sandbox is available.
     fn sandboxed(
         &self,
         judged: &CommandDecision<'_, '_>,
         decision: Decision,
         on_unavailable: OnUnavailable,
         streams: Streams,
-    ) -> Result<Going, GuardError> {
+    ) -> Result<Dispatch, GuardError> {
         const RULE: DecisionRule = DecisionRule::SandboxUnavailable;
         let text = judged.text;
         // An explicit approval to run without a sandbox covers a failure that only shows at the start.
@@ -306,50 +308,54 @@ impl Session {
         let (sandboxes, refusal) = match look(&prepared) {
             Found::Sandbox => (Sandboxes::Some, None),
             Found::Nothing(refusal) => (Sandboxes::None, Some(refusal)),
-            Found::Refused(refusal) => return self.not_to_be_had(text, &refusal).map(Going::Stays),
+            Found::Refused(refusal) => return self.not_to_be_had(text, &refusal).map(Dispatch::Answered),
         };
         let why = refusal.as_ref().map(ToString::to_string).unwrap_or_default();
-        match (way(judged, &self.guard.config().exec, sandboxes), refusal) {
-            (Way::Runs(place @ RunPlace::Sandbox), _) => {
-                Ok(Going::Starts(decision, Box::new(prepared), place))
+        match (run_route(judged, &self.guard.config().exec, sandboxes), refusal) {
+            (RunRoute::Runs(place @ RunPlace::Sandbox), _) => {
+                Ok(Dispatch::Start(decision, Box::new(prepared), place))
             }
-            (Way::Runs(place @ RunPlace::Unsandboxed), _) => {
+            (RunRoute::Runs(place @ RunPlace::Unsandboxed), _) => {
                 let reason = format!("{why}; `{RULE}` is `warn`, so it runs without a sandbox");
                 let decision = self.by_sandbox(Effect::Allow, text, RULE, reason, None)?;
-                Ok(Going::Starts(decision, Box::new(prepared), place))
+                Ok(Dispatch::Start(decision, Box::new(prepared), place))
             }
-            (Way::Asks(RunPlace::Sandbox), _) => {
+            (RunRoute::Asks(RunPlace::Sandbox), _) => {
                 let question = self.question(judged);
                 match self.recalled(question.as_ref())? {
                     Some(said) if said.answer.is_yes() => {
                         let reason =
                             format!("a person has said yes to exactly this before ({})", said.answer.name());
                         let decision = self.answered(Effect::Sandbox, text, reason)?;
-                        Ok(Going::Starts(decision, Box::new(prepared), RunPlace::Sandbox))
+                        Ok(Dispatch::Start(decision, Box::new(prepared), RunPlace::Sandbox))
                     }
                     Some(said) => {
                         let reason = format!("a person has said no to this before ({})", said.answer.name());
-                        Ok(Going::Stays(RunAnswer::Refused(self.answered(Effect::Deny, text, reason)?)))
+                        Ok(Dispatch::Answered(RunAnswer::Refused(self.answered(
+                            Effect::Deny,
+                            text,
+                            reason,
+                        )?)))
                     }
                     None => {
                         let (text, place) = (text.to_owned(), RunPlace::Sandbox);
                         let pending = PendingRun { text, question, decision, place, streams };
-                        Ok(Going::Stays(RunAnswer::Pending(Box::new(pending))))
+                        Ok(Dispatch::Answered(RunAnswer::Pending(Box::new(pending))))
                     }
                 }
             }
-            (Way::Asks(place), Some(refusal)) => {
+            (RunRoute::Asks(place), Some(refusal)) => {
                 let reason = format!("{}; {why}, so it would run without a sandbox", decision.reason);
-                self.ask(judged, RULE, reason, &refusal.fix, place, streams).map(Going::Stays)
+                self.ask(judged, RULE, reason, &refusal.fix, place, streams).map(Dispatch::Answered)
             }
-            (Way::NoSandbox, Some(refusal)) => self.no_sandbox(text, &refusal).map(Going::Stays),
-            (Way::Asks(_) | Way::NoSandbox | Way::Refused, _) => {
-                Ok(Going::Stays(RunAnswer::Refused(decision)))
+            (RunRoute::NoSandbox, Some(refusal)) => self.no_sandbox(text, &refusal).map(Dispatch::Answered),
+            (RunRoute::Asks(_) | RunRoute::NoSandbox | RunRoute::Refused, _) => {
+                Ok(Dispatch::Answered(RunAnswer::Refused(decision)))
             }
         }
     }
 
-    /// Waits for a person, who is told where it would run.
+    /// Returns the question to the user, which states where the command would run.
     fn ask(
         &self,
         judged: &CommandDecision<'_, '_>,
@@ -360,7 +366,7 @@ impl Session {
         streams: Streams,
     ) -> Result<RunAnswer, GuardError> {
         let (text, fix) = (judged.text.to_owned(), Some(fix.to_owned()));
-        // That it runs without a sandbox is said each time: no earlier answer counts.
+        // Running without a sandbox is confirmed each time: no earlier answer applies.
         let question = self.question(judged);
         let decision = self.by_sandbox(Effect::Ask, &text, rule, reason, fix)?;
         Ok(RunAnswer::Pending(Box::new(PendingRun { text, question, decision, place, streams })))
@@ -384,7 +390,7 @@ impl Session {
         Ok(RunAnswer::Refused(self.by_sandbox(Effect::Deny, text, rule, reason, fix)?))
     }
 
-    /// Puts on record what the sandbox, or the lack of one, decides.
+    /// Records a decision that follows from the sandbox or its absence.
     fn by_sandbox(
         &self,
         effect: Effect,
@@ -396,7 +402,7 @@ impl Session {
         self.decided(DecisionDraft { layer: DecisionLayer::Sandbox, effect, subject, rule, reason, fix })
     }
 
-    /// Puts on record what a person has decided.
+    /// Records a decision of the user.
     fn answered(&self, effect: Effect, subject: &str, reason: String) -> Result<Decision, GuardError> {
         let (layer, rule) = (DecisionLayer::Person, DecisionRule::Answered);
         self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix: None })

@@ -1,4 +1,4 @@
-//! Where programs are looked for.
+//! The search path of programs.
 #![expect(clippy::disallowed_methods, reason = "asks where programs are looked for")]
 
 use std::ffi::OsStr;
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use stockade_files::real_path;
 
-/// Whether the search path of this process includes a directory, by any name: a user who may write there could have put another
-/// program in place of the intended one.
+/// Whether the search path of this process includes a directory, under any of its names: a command that can write there could
+/// have replaced the intended program.
 pub(super) fn leads_into(folder: &Path) -> bool {
     does_lead_into(folder, &std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// A part that is not absolute is looked up wherever the command is.
+/// A relative entry is resolved in the working directory of the command.
 fn does_lead_into(folder: &Path, path: &OsStr) -> bool {
     let folder = real_path(folder).unwrap_or_else(|_| folder.to_owned());
     let is_in = |part: &Path| real_path(part).is_ok_and(|part| part.starts_with(&folder));

@@ -1,4 +1,4 @@
-//! From a command that may run to its outcome: what is asked of the sandbox, and what this machine can give.
+//! Preparing and starting an allowed command: the sandbox request, and what this machine supports.
 
 use std::sync::Arc;
 
@@ -14,59 +14,58 @@ use crate::exec::run::{RunControl, Streams};
 use crate::exec::{Limit, OnUnavailable, Refusal, RunError, SandboxMode, SandboxPool, SandboxSpec};
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
 
-/// Whether commands are counted, and in which task.
+/// How commands count against the agent's limits.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Counting {
-    /// The caller counts the calls that they are part of.
+    /// Not at all: the caller counts the calls that run them.
     #[default]
     Elsewhere,
-    /// Each is a task of its own, for which anything must be left.
+    /// Each command is a task of its own, and needs a remaining budget.
     Each,
-    /// Each is a step of this task.
+    /// Each command is a step of this task.
     In(Execution),
 }
 
-/// What this machine can make of a request.
+/// Whether this machine can create the requested sandbox.
 pub(super) enum Found {
-    /// A sandbox as it was asked for.
+    /// The requested sandbox.
     Sandbox,
-    /// No sandbox, and why; the command could run without one.
+    /// No sandbox, for this reason; the command could run without one.
     Nothing(Refusal),
-    /// Neither: the request is refused, with a sandbox or without.
+    /// The request is refused, with or without a sandbox.
     Refused(Refusal),
 }
 
 impl Session {
-    /// Lets commands run in sandboxes that were made beforehand, where one of this pool fits. What a command sees and may do
-    /// is the same.
+    /// Runs commands in sandboxes of this pool that were created beforehand, where one matches. Their restrictions are identical.
     pub fn use_pool(&mut self, pool: Arc<SandboxPool>) {
         self.pool = Some(pool);
     }
 
-    /// Lets the caller control the commands of this session from outside.
+    /// Sets the handle by which the caller controls running commands of this session.
     pub fn use_control(&mut self, control: RunControl) {
         self.control = control;
     }
 
-    /// Counts commands by themselves: each as a step of a task, or as a task of its own. Without this, they are counted by the
-    /// calls that they are part of (see [`Session::begin_call`]).
+    /// Counts each command as a step of a task or as a task of its own. Without this, the calls that run them are counted (see
+    /// [`Session::begin_call`]).
     pub fn count_commands(&mut self, execution: Option<Execution>) {
         self.counting = execution.map_or(Counting::Each, Counting::In);
     }
 
-    /// Returns how much commands may do.
+    /// Returns the sandbox mode of commands.
     pub(super) fn mode(&self) -> SandboxMode {
         self.bounds.mode(&self.guard.config().exec)
     }
 
-    /// Makes ready to run a command of the agent.
+    /// Prepares a command of the agent.
     pub(super) fn prepare(
         &self,
         judged: &CommandDecision<'_, '_>,
         on_unavailable: OnUnavailable,
         mode: SandboxMode,
     ) -> Result<PreparedRun, GuardError> {
-        // Without a sandbox there is no way past which nothing leads.
+        // Without a sandbox the proxy cannot be enforced, so there is none.
         let hosts = self.guard.hosts().filter(|_| mode != SandboxMode::DangerFullAccess);
         let egress = hosts.map(|hosts| Egress {
             hosts: hosts.clone(),
@@ -76,7 +75,7 @@ impl Session {
         let record =
             RunRecord { trail: Some(self.trail.clone()), agent: Some(self.guard.agent().to_owned()) };
         let mut spec = self.spec(command(judged), on_unavailable, mode);
-        // Without a sandbox there is no other view than that of everybody.
+        // Without a sandbox there is no overlay.
         if mode != SandboxMode::DangerFullAccess {
             spec.review = self.bounds.review(&self.guard.config().exec, judged.destroys());
         }
@@ -89,7 +88,7 @@ impl Session {
             .map_err(GuardError::Broker)
     }
 
-    /// Runs a command that is ready.
+    /// Runs a prepared command.
     pub(super) fn start(
         &self,
         text: &str,
@@ -147,7 +146,7 @@ impl Session {
     }
 }
 
-/// Checks whether this machine can make a sandbox, or why not.
+/// Checks whether this machine can create the sandbox, and why not.
 pub(super) fn look(prepared: &PreparedRun) -> Found {
     // A plan with a sandbox is the same for every value of `on_unavailable`, so the prepared one decides.
     if prepared.plan().is_ok_and(|plan| plan.provider != Provider::Nothing) {
@@ -161,7 +160,8 @@ pub(super) fn look(prepared: &PreparedRun) -> Found {
     }
 }
 
-/// Returns what to start: the program itself where that is certain, else a shell with the spelling that was judged.
+/// Returns the arguments to start: the program itself if its arguments are known exactly, otherwise a shell with the text that
+/// was judged.
 fn command(judged: &CommandDecision<'_, '_>) -> Vec<String> {
     if let Some(argv) = judged.argv() {
         return argv;

@@ -1,4 +1,4 @@
-//! Why something is decided as it is: the answer of the session itself, and where the rule stands that gave it.
+//! Explanations of decisions: the session's own decision, and the origin of the rule behind it.
 
 use std::path::Path;
 
@@ -14,70 +14,70 @@ use stockade_policy::tools::Removal;
 use stockade_policy::{Access, Caller, ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict};
 
 use super::hosts::LIST;
-use super::paths::{Said, words_of};
+use super::paths::{PathOutcome, words_of};
 use super::{Decision, GuardError, Session};
 use stockade_config::{Config, ConfigLayer, ConfigOrigin};
 
-/// What is said of what comes with this program.
+/// The origin of built-in rules.
 const BUILT_IN: &str = "built-in";
 
-/// How many obstacles are looked behind.
+/// Maximum number of changes that are combined to allow something.
 const MAX_FIXES: usize = 8;
 
-/// Where a rule stands.
+/// The origin of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RuleOrigin {
-    /// The layer: `built-in`, or a layer of the configuration.
+    /// The layer: `built-in`, or a configuration layer.
     pub layer: String,
-    /// The key of the configuration that holds it.
+    /// The configuration key that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The file with line and column, the variable or the option.
+    /// The file with line and column, the variable, or the option.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
 
-/// One part of a command, and what decided on it.
+/// One part of a command, with its decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WhyPart {
-    /// The part, as it is written.
+    /// The part, as written.
     pub text: String,
-    /// What may become of it.
+    /// The effect.
     pub effect: Effect,
-    /// What decided.
+    /// The deciding rule.
     pub rule: String,
     /// Why, in a sentence.
     pub reason: String,
-    /// Where that stands.
+    /// The origin of the rule.
     pub from: RuleOrigin,
 }
 
-/// What a session decides, and why.
+/// A decision of a session, explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Why {
-    /// What is decided.
+    /// The decision.
     pub decision: Decision,
-    /// The rule in a sentence, where that says more than the reason.
+    /// The rule in a sentence, if it adds to the reason.
     pub by: Option<String>,
-    /// Where the rule stands.
+    /// The origin of the rule.
     pub from: RuleOrigin,
-    /// The changes that together would allow it, each as narrow as can be.
+    /// The changes that together would allow it, each as narrow as possible.
     pub fixes: Vec<String>,
-    /// Why no setting allows it, where it is not allowed and none does.
+    /// Why no setting allows it, if that is so.
     pub never: Option<String>,
-    /// What is worth knowing beside it.
+    /// Additional notes.
     pub notes: Vec<String>,
-    /// The parts of a command, each with what decided on it.
+    /// The parts of a command, each with its decision.
     pub parts: Vec<WhyPart>,
 }
 
 impl RuleOrigin {
-    /// What comes with this program.
+    /// A built-in rule.
     #[must_use]
     pub fn built_in() -> Self {
         built_in()
@@ -85,8 +85,7 @@ impl RuleOrigin {
 }
 
 impl Session {
-    /// Decides on a tool as [`Session::tool`] does, and says where that comes from in the configuration that the guard was made
-    /// of.
+    /// Decides on a tool like [`Session::tool`], and returns the origin of the decision in the configuration.
     ///
     /// # Errors
     /// As [`Session::tool`].
@@ -105,7 +104,7 @@ impl Session {
         Ok(why(decision, from, "no setting of the configuration grants it"))
     }
 
-    /// Whether a tool needs no entry of the list of those that are allowed.
+    /// Whether the configured profile contains a tool, which then needs no allowlist entry.
     fn is_in_profile(&self, name: &str) -> bool {
         let tools = &self.guard.config().tools;
         let config = ToolPolicyConfig { profile: tools.profile.clone(), ..ToolPolicyConfig::default() };
@@ -113,7 +112,7 @@ impl Session {
         ToolPolicy::compile(&config, &catalog).is_ok_and(|policy| policy.decide(name).is_allowed())
     }
 
-    /// Decides on a path as [`Session::path`] does, opens nothing, and says where that comes from.
+    /// Decides on a path like [`Session::path`] without opening it, and returns the origin of the decision.
     ///
     /// # Errors
     /// As [`Session::path`].
@@ -129,11 +128,11 @@ impl Session {
         let judged = self.with_paths(|paths| paths.judge(&request))?;
         let (said, rule) = match &judged {
             Judgement::Allowed(permit) => {
-                (Said::Granted(permit.object.path().unwrap_or(path)), Some(&permit.rule))
+                (PathOutcome::Granted(permit.object.path().unwrap_or(path)), Some(&permit.rule))
             }
-            Judgement::Pending(asked) => (Said::Pending(asked.ask()), Some(asked.ask().rule())),
-            Judgement::Denied(violation) => (Said::Denied(violation), Some(&violation.rule)),
-            _ => (Said::Unknown, None),
+            Judgement::Pending(asked) => (PathOutcome::Pending(asked.ask()), Some(asked.ask().rule())),
+            Judgement::Denied(violation) => (PathOutcome::Denied(violation), Some(&violation.rule)),
+            _ => (PathOutcome::Unknown, None),
         };
         let decision = self.path_decision(path, &said)?;
         let from = rule.map_or_else(built_in, |rule| self.origin_of_path_rule(config, rule, access));
@@ -147,7 +146,7 @@ impl Session {
         Ok(answer)
     }
 
-    /// Returns the changes that lead to a permission, one obstacle after the other, each tried; or why no change is offered.
+    /// Returns the changes that together allow the path, each one tested; or why no change is offered.
     fn fixes_of_path(
         &self,
         tool: &str,
@@ -178,7 +177,7 @@ impl Session {
         Ok(Err("no change of settings leads there".to_owned()))
     }
 
-    /// Which key a rule for paths comes from: that of the user's own lists where one says it, else the preset.
+    /// Returns the key of a path rule: one of the user's own lists if it contains the rule, otherwise the preset.
     fn origin_of_path_rule(&self, config: &Config, rule: &PolicyRule, access: Access) -> RuleOrigin {
         let key = |name: &str| self.key(&format!("files.{name}"));
         let of_access = |read: &str, write: &str| key(if access == Access::Read { read } else { write });
@@ -206,7 +205,7 @@ impl Session {
         own.unwrap_or_else(preset)
     }
 
-    /// Decides on a host as [`Session::host`] does, and says where that comes from.
+    /// Decides on a host like [`Session::host`], and returns the origin of the decision.
     ///
     /// # Errors
     /// As [`Session::host`].
@@ -223,7 +222,7 @@ impl Session {
         Ok(Why { notes: answer.notes, ..why(decision, from, never) })
     }
 
-    /// Where in the configuration a rule stands by which a sandbox, or the lack of one, decides.
+    /// Returns the origin of a rule by which the sandbox or its absence decides.
     #[must_use]
     pub fn origin_of_sandbox_rule(&self, config: &Config, rule: &str) -> RuleOrigin {
         match rule.starts_with("execSandbox.") {
@@ -232,13 +231,13 @@ impl Session {
         }
     }
 
-    /// Where the paths stand that commands may read besides their workspace.
+    /// Returns the origin of the paths that commands may read outside of their workspace.
     #[must_use]
     pub fn origin_of_view(&self, config: &Config) -> RuleOrigin {
         of_key(config, self.key("skills.execSandbox.readOnlyAllowPaths"))
     }
 
-    /// Decides on a command as [`Session::command`] does, and says of each part where that comes from.
+    /// Decides on a command like [`Session::command`], and returns the origin of the decision on each part.
     ///
     /// # Errors
     /// As [`Session::command`].
@@ -269,7 +268,7 @@ impl Session {
         decided.parts.iter().map(part).collect()
     }
 
-    /// Where the rule stands that decided on a part of a command.
+    /// Returns the origin of the rule that decided on a part of a command.
     fn origin_of_cause(&self, config: &Config, cause: &Cause<'_>) -> RuleOrigin {
         let key = |name: &str| of_key(config, self.key(&format!("commands.{name}")));
         match cause {
@@ -297,7 +296,7 @@ impl Session {
     }
 }
 
-/// Puts an answer together. `never` is said where it is not allowed and nothing would allow it.
+/// Assembles an explanation. `never` is used if the request is not allowed and no setting would allow it.
 fn why(decision: Decision, from: RuleOrigin, never: &str) -> Why {
     let is_final = !decision.is_allowed() && decision.fix.is_none();
     let never = is_final.then(|| never.to_owned());
@@ -336,7 +335,7 @@ fn of_key(config: &Config, key: String) -> RuleOrigin {
     }
 }
 
-/// Where an entry of a list stands; the list where that cannot be told.
+/// Returns the origin of a list entry, or of the list if the entry's is unknown.
 fn of_entry(config: &Config, key: String, entry: &str) -> RuleOrigin {
     match config.origin_of_entry(&key, entry) {
         Some(origin) => from_origin(Some(key), &origin),

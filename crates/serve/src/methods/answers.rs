@@ -1,4 +1,4 @@
-//! `answers.list` and `answers.revoke`: what people have answered to commands, and to take it back.
+//! `answers.list` and `answers.revoke`: the user's answers to commands.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,43 +12,43 @@ use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;
 use crate::fault::Fault;
 
-/// List the answers to commands that hold: those of a session, and those that are kept for later ones.
+/// List valid answers to commands: those of a session, and those stored for later sessions.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct List {
-    /// The session; without one, those that are kept.
+    /// The session; by default, the stored answers.
     session: Option<String>,
 }
 
-/// Revoke answers to commands: a person is asked again then.
+/// Revoke answers to commands, so that the user is asked again.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Revoke {
-    /// The session; without one, those that are kept.
+    /// The session; by default, the stored answers.
     session: Option<String>,
-    /// The name of the answer, as `answers.list` has it.
+    /// The ID of the answer, from `answers.list`.
     id: Option<String>,
-    /// Whether to revoke all of them, instead of one.
+    /// Whether to revoke all answers.
     #[serde(default)]
     all: bool,
 }
 
-/// The answers that hold.
+/// The valid answers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Listed {
-    /// Those of the session first; each with `id`, `answer`, `agent`, `shown`, `cwd`, `rules`, `givenMs` and `endsMs`.
+    /// The session's answers first; each with `id`, `answer`, `agent`, `shown`, `cwd`, `rules`, `givenMs` and `endsMs`.
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     answers: Vec<ListedAnswer>,
 }
 
-/// How many answers were revoked.
+/// The result of revoking answers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Revoked {
-    /// How many there were.
+    /// The number of revoked answers.
     revoked: usize,
 }
 
-/// What a person has said to a command.
+/// The user's answer to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(rename = "Answer")]
 #[serde(rename_all = "kebab-case")]
@@ -71,7 +71,7 @@ impl Said {
         }
     }
 
-    /// Refuses an answer that is to last without what it is bound to.
+    /// Refuses a lasting answer without the question that it is bound to.
     pub(super) fn is_bound(self, question: Option<&str>, session: Option<&str>) -> Result<(), Fault> {
         if self.answer().lasts() && question.is_none() {
             return Err(Fault::parameters(
@@ -85,17 +85,17 @@ impl Said {
     }
 }
 
-/// What a request says to a question.
+/// The part of a request that answers a question.
 pub(super) enum Reply {
-    /// It says nothing to a question.
+    /// It contains no answer.
     None,
-    /// It has the answer to this question.
+    /// It answers this question.
     Given(CommandAnswer),
-    /// It has the answer to another question than the one that is asked by now.
+    /// It answers another question than the current one.
     ToAnother,
 }
 
-/// Why an answer counts for nothing.
+/// Why an answer is void.
 pub(super) const CHANGED: &str =
     "the command, its directory, a variable or a file that it names changed after the question was asked";
 
@@ -117,17 +117,17 @@ impl Reply {
     }
 }
 
-/// What a person has said, where that decided.
+/// The user's answer, if it decided.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AppliedAnswer")]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AnsweredBy {
     /// `allow`, `deny`, `allow-session`, `deny-session` or `allow-always`.
     answer: &'static str,
-    /// When the answer ends, in milliseconds since 1970; missing where it holds once.
+    /// When the answer expires, in milliseconds since 1970; missing if it applies once.
     #[serde(skip_serializing_if = "Option::is_none")]
     ends_ms: Option<u64>,
-    /// Why it holds once although it was to last.
+    /// Why it applies once although it was meant to last.
     #[serde(skip_serializing_if = "Option::is_none")]
     once: Option<String>,
 }
@@ -143,7 +143,7 @@ impl AnsweredBy {
     }
 }
 
-/// The answers of a session, or those that are kept.
+/// The answers of a session, or the stored ones.
 pub(super) fn of(server: &Server, session: Option<&str>) -> Result<Arc<CommandAnswers>, Fault> {
     Ok(match server.session_of(session)? {
         Some(session) => Arc::clone(session.answers()),

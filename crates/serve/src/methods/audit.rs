@@ -1,4 +1,4 @@
-//! `audit.query`: what was allowed, refused and run.
+//! `audit.query`: records of what was allowed, refused and run.
 
 use std::time::SystemTime;
 
@@ -11,15 +11,15 @@ use crate::fault::{self, Fault};
 use crate::{Audit, Server};
 use stockade_state::when::parse_when;
 
-/// Return the newest records that fit, the newest first.
+/// Return the newest matching records, newest first.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Query {
-    /// The event; `%` matches any characters, `_` one.
+    /// The event; `%` matches any characters, `_` one character.
     event: Option<String>,
-    /// Not before: `2026-11-21`, `2026-11-21T09:30:00Z`, or how long ago, such as `2h`.
+    /// The earliest time: `2026-11-21`, `2026-11-21T09:30:00Z`, or an age such as `2h`.
     since: Option<String>,
-    /// Before, in the same form.
+    /// The end of the time range, in the same form.
     until: Option<String>,
     /// The run.
     run: Option<String>,
@@ -27,18 +27,18 @@ pub(super) struct Query {
     agent: Option<String>,
     /// The skill.
     skill: Option<String>,
-    /// The decision of this name: what a refusal tells as its `id`.
+    /// The ID of a decision, as in the `id` of a refusal.
     name: Option<String>,
-    /// Of this severity or a higher one: `info`, `warn` or `high`.
+    /// The minimum severity: `info`, `warn` or `high`.
     severity: Option<String>,
-    /// At most so many; 20 by default, and never more than 1000.
+    /// The maximum number of records; 20 by default, 1000 at most.
     limit: Option<usize>,
 }
 
-/// The records that were asked for.
+/// The matching records.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Events {
-    /// The newest first.
+    /// The records, newest first.
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     events: Vec<AuditRecord>,
 }
@@ -72,7 +72,7 @@ impl Parameters for Query {
                 "neither XDG_STATE_HOME nor HOME says where the audit trail is; start the server with `--audit FILE`",
             ));
         };
-        // Before the first run there is no trail, and so no record.
+        // Before the first run there is no trail and no record.
         if !exists(&path) {
             return Ok(Json::of(&Events { events: Vec::new() }));
         }

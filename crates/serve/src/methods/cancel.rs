@@ -1,4 +1,4 @@
-//! `cancel`: ends a command that waits or runs.
+//! `cancel`: cancels a queued or running command.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,19 +8,19 @@ use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;
 use crate::fault::Fault;
 
-/// End an `exec` that is under way on this connection, by the `id` of its request: all that it started is gone, and it is
-/// answered with `end`: `cancelled`. One that has not begun is answered with an error, and nothing of it runs.
+/// Cancel an `exec` of this connection, by the `id` of its request. All processes of a running command are killed, and the
+/// request is answered with `end`: `cancelled`. A command that has not started is answered with an error and does not run.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Cancel {
-    /// The `id` of the request, a number or a string as it was sent.
+    /// The `id` of the request, a number or a string, as it was sent.
     id: Value,
 }
 
-/// Whether there was something to end.
+/// The result of a cancellation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Cancelled {
-    /// Whether a command of this id was under way; false where it is answered already, or is another method.
+    /// Whether a command with this `id` was queued or running; false if the request is already answered or has another method.
     cancelled: bool,
 }
 
@@ -30,6 +30,6 @@ impl Parameters for Cancel {
     type Answer = Cancelled;
 
     fn answer(self, _: &Server, caller: &AskedBy<'_>) -> Result<Json, Fault> {
-        Ok(Json::of(&Cancelled { cancelled: caller.traffic.under_way.cancel(&self.id) }))
+        Ok(Json::of(&Cancelled { cancelled: caller.queue.in_flight.cancel(&self.id) }))
     }
 }

@@ -1,4 +1,4 @@
-//! `changes.…`: what commands changed in their views of a workspace, and what becomes of it.
+//! `changes.…`: changes that commands made on overlays of a workspace.
 
 use std::path::{Path, PathBuf};
 
@@ -17,40 +17,40 @@ use stockade_state::changes::{
     self, ChangeDecision, ChangeSet, ChangesDecided, MAX_DIFFED_FILE, PathChange, Reviews, ShownChanges,
 };
 
-/// The most changes that one answer holds line by line.
+/// Maximum number of changes that an answer contains line by line.
 const MAX_DIFFS: usize = 1_000;
 
-/// List the commands that changed something in a view of their workspace, the newest first.
+/// List the commands with changes on an overlay of their workspace, newest first.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct List {
-    /// The session of an agent: what was changed in another workspace than its own is not there for it.
+    /// The session of an agent, which sees only changes in its own workspace.
     session: Option<String>,
-    /// The workspace whose changes are meant, where no session has one.
+    /// The workspace of the changes, if no session has one.
     workspace: Option<PathBuf>,
 }
 
-/// The commands that changed something in a view, with how far each has come.
+/// The commands with changes, each with its state.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Layers {
     changes: Vec<ChangeSet>,
 }
 
-/// Show what a command changed, path by path; `lines` shows it line by line.
+/// Show the changes of a command by path; with `lines`, line by line.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Diff {
-    /// What the list calls it, or the beginning of that.
+    /// The ID from the list, or a prefix of it.
     id: String,
-    /// Files and folders below the workspace; all by default.
+    /// Files and directories, relative to the workspace; all by default.
     #[serde(default)]
     paths: Vec<PathBuf>,
-    /// Whether what is different in files is shown line by line, for the first thousand of them; true by default.
+    /// Whether to include line-by-line differences of the first thousand files; true by default.
     #[serde(default = "always")]
     lines: bool,
-    /// The session of an agent: what was changed in another workspace than its own is not there for it.
+    /// The session of an agent, which sees only changes in its own workspace.
     session: Option<String>,
-    /// The workspace whose changes are meant, where no session has one.
+    /// The workspace of the changes, if no session has one.
     workspace: Option<PathBuf>,
 }
 
@@ -58,49 +58,49 @@ const fn always() -> bool {
     true
 }
 
-/// Put changes into the workspace. What the user changed meanwhile is not overwritten, and nothing of the same repository is applied
-/// then: `conflicts` names it. What other programs obey is never applied: `refused` names it.
+/// Apply changes to the workspace. Files that the user changed meanwhile are not overwritten, and then nothing of the same
+/// repository is applied: `conflicts` lists them. Files that other programs obey are never applied: `refused` lists them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Apply {
-    /// What the list calls it, or the beginning of that.
+    /// The ID from the list, or a prefix of it.
     id: String,
-    /// Files and folders below the workspace; all by default.
+    /// Files and directories, relative to the workspace; all by default.
     #[serde(default)]
     paths: Vec<PathBuf>,
-    /// The session of an agent: what was changed in another workspace than its own is not there for it.
+    /// The session of an agent, which sees only changes in its own workspace.
     session: Option<String>,
-    /// The workspace whose changes are meant, where no session has one.
+    /// The workspace of the changes, if no session has one.
     workspace: Option<PathBuf>,
 }
 
-/// Take changes back that were applied. They wait again then.
+/// Undo applied changes. They are pending again.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Undo {
-    /// What the list calls it, or the beginning of that.
+    /// The ID from the list, or a prefix of it.
     id: String,
-    /// Files and folders below the workspace; all by default.
+    /// Files and directories, relative to the workspace; all by default.
     #[serde(default)]
     paths: Vec<PathBuf>,
-    /// The session of an agent: what was changed in another workspace than its own is not there for it.
+    /// The session of an agent, which sees only changes in its own workspace.
     session: Option<String>,
-    /// The workspace whose changes are meant, where no session has one.
+    /// The workspace of the changes, if no session has one.
     workspace: Option<PathBuf>,
 }
 
-/// Give changes up that wait.
+/// Discard pending changes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Discard {
-    /// What the list calls it, or the beginning of that.
+    /// The ID from the list, or a prefix of it.
     id: String,
-    /// Files and folders below the workspace; all by default.
+    /// Files and directories, relative to the workspace; all by default.
     #[serde(default)]
     paths: Vec<PathBuf>,
-    /// The session of an agent: what was changed in another workspace than its own is not there for it.
+    /// The session of an agent, which sees only changes in its own workspace.
     session: Option<String>,
-    /// The workspace whose changes are meant, where no session has one.
+    /// The workspace of the changes, if no session has one.
     workspace: Option<PathBuf>,
 }
 
@@ -170,10 +170,10 @@ impl Parameters for Discard {
     }
 }
 
-/// What a request sees of the changes of this user.
+/// The changes that a request can access.
 struct Seen {
     reviews: Reviews,
-    /// The session of an agent that it is part of.
+    /// The agent's session of the request.
     session: Option<Session>,
 }
 
@@ -200,7 +200,7 @@ impl Seen {
         Ok(Json::of(&ChangesDecided::of(&layer, decision, &decided)))
     }
 
-    /// Puts on record what is decided, before it is done.
+    /// Records the decision before it is carried out.
     fn record(&self, server: &Server, event: AuditEvent) -> Result<(), Fault> {
         let (trail, agent) = match &self.session {
             Some(session) => {

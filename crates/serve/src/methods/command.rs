@@ -1,4 +1,4 @@
-//! `command.…`: what a shell command runs, and what may become of it.
+//! `command.…`: analysis of and decisions on shell commands.
 
 mod compiled;
 mod evaluate;
@@ -21,7 +21,7 @@ use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;
 use crate::fault::Fault;
 
-/// List everything that a shell command runs and opens.
+/// List all programs that a shell command runs and all files that it opens.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Parse {
@@ -43,7 +43,7 @@ pub(super) struct Validate {
     shell: ShellName,
 }
 
-/// The shell that reads the text.
+/// The shell that parses the text.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "Shell")]
 #[serde(rename_all = "lowercase")]
@@ -64,24 +64,24 @@ impl ShellName {
     }
 }
 
-/// A program and its arguments; a word that is only known when it runs is `null`.
+/// A program and its arguments; a word that is only known at run time is `null`.
 type Argv = Vec<Option<String>>;
 
-/// What a command does.
+/// The analysis of a command.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Parsed {
-    /// What runs as it is written.
+    /// The programs that run directly.
     simple_commands: Vec<Argv>,
-    /// Where each of these is written, in bytes.
+    /// The position of each of these, in bytes.
     spans: Vec<ByteSpan>,
-    /// What runs through wrappers, and in texts that another shell gets.
+    /// The programs that run through wrappers, and in texts for another shell.
     unwrapped: Vec<Argv>,
     /// The files that redirections open.
     redirects: Vec<Opened>,
-    /// Whether something is only known when it runs.
+    /// Whether any part is only known at run time.
     dynamic: bool,
-    /// Whether no reader can be sure of it: it must not run.
+    /// Whether it cannot be parsed with certainty, and therefore must not run.
     unparseable: bool,
     /// Why it is unparseable.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,12 +94,12 @@ pub(super) struct Parsed {
 struct Opened {
     /// The operator: `>`.
     op: String,
-    /// The file; `null` where it is only known when it runs.
+    /// The file; `null` if it is only known at run time.
     target: Option<String>,
     span: ByteSpan,
 }
 
-/// Why a text was not read.
+/// Why a text could not be parsed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ParseObstacle")]
 struct Obstructed {
@@ -108,7 +108,7 @@ struct Obstructed {
     span: ByteSpan,
 }
 
-/// Where something is written, in bytes.
+/// A position in the text, in bytes.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 struct ByteSpan {
     start: usize,
@@ -121,12 +121,12 @@ impl From<Span> for ByteSpan {
     }
 }
 
-/// What the validator says.
+/// The result of the validator.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Validated {
     /// `allow` or `reject`.
     verdict: &'static str,
-    /// The kind of what was found, by its stable name.
+    /// The stable name of the kind of finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,7 +146,7 @@ impl Parameters for Parse {
         let parsed = match Script::read(&self.command, &options) {
             Ok(script) => Parsed::of(&script.actions()),
             Err(refused) => {
-                // What it would run is a reason to refuse it, so it is listed as far as it can be read.
+                // Partially parsed commands are listed as well, because they can be reasons to refuse.
                 let despite = Script::read_despite_appearance(&self.command, &options).ok();
                 let reason = Obstructed {
                     code: refused.kind.code(),

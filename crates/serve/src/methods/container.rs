@@ -1,4 +1,4 @@
-//! `container.manifest`: what is wrong with the manifest of a package, who signed it, and how Docker runs it.
+//! `container.manifest`: validates a package's manifest, and returns its signer and the Docker arguments.
 
 use std::path::PathBuf;
 
@@ -13,50 +13,51 @@ use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;
 use crate::fault::Fault;
 
-/// Read the manifest of a package for containers, and say how Docker runs it: nothing is run, and no file is looked at.
+/// Validate the manifest of a container package, and return the arguments with which Docker runs it. Nothing is run, and no file
+/// is read.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Manifest {
-    /// The manifest, as it is written: an object of schema version "1".
+    /// The manifest, as written: an object of schema version "1".
     #[schemars(with = "serde_json::Value")]
     manifest: Box<RawValue>,
     /// The image by its digest, `sha256:…` or `NAME@sha256:…`; `iscl-skill-NAME:latest` by default.
     image: Option<String>,
-    /// A unix socket of the API, the only way out of the container.
+    /// A Unix socket of the API, the container's only connection.
     api_socket: Option<PathBuf>,
-    /// A word that tells this run from others of the package at the same time.
+    /// A word that distinguishes simultaneous runs of the package.
     run: Option<String>,
 }
 
-/// What a manifest says.
+/// The validated manifest.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Read {
-    /// Whether every field is as the schema wants it. That says nothing about who signed it.
+    /// Whether every field conforms to the schema. This does not verify the signature.
     valid: bool,
-    /// What is wrong with it.
+    /// The problems.
     errors: Vec<Wrong>,
-    /// The Keccak-256 of its canonical text, which is what is signed.
+    /// The Keccak-256 hash of its canonical text, which is signed.
     #[serde(skip_serializing_if = "Option::is_none")]
     manifest_hash: Option<String>,
-    /// Whether the publisher's key signed it as it is.
+    /// Whether the signature of the publisher's key is valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     signature: Option<Signed>,
-    /// The arguments of `docker`, each a word of its own.
+    /// The arguments of `docker`.
     #[serde(skip_serializing_if = "Option::is_none")]
     docker_args: Option<Vec<String>>,
-    /// The arguments of `docker` that end the run: killing the client leaves it running.
+    /// The arguments of `docker` that end the run, because killing the client leaves the container running.
     #[serde(skip_serializing_if = "Option::is_none")]
     kill_args: Option<Vec<String>>,
-    /// When to kill it.
+    /// The time after which to kill it, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeout_ms: Option<u64>,
-    /// What these arguments alone do not give.
+    /// Requirements that these arguments do not cover.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_enforced: Vec<Missing>,
 }
 
-/// Something that is wrong with a manifest.
+/// A problem of a manifest.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ManifestProblem")]
 struct Wrong {
@@ -65,23 +66,23 @@ struct Wrong {
     message: String,
     line: usize,
     column: usize,
-    /// How to mend it.
+    /// The fix.
     fix: String,
 }
 
-/// Who signed a manifest.
+/// The signature of a manifest.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SignatureCheck")]
 #[serde(rename_all = "camelCase")]
 struct Signed {
-    /// Whether it was the publisher. Whether to trust the publisher is another question.
+    /// Whether the publisher signed it. Whether the publisher is trustworthy is a separate decision.
     by_publisher: bool,
-    /// Why not.
+    /// The reason if not.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
 
-/// What arguments of `docker` cannot give.
+/// A requirement that arguments of `docker` cannot cover.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "UnenforcedPermission")]
 struct Missing {

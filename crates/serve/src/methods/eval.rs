@@ -1,4 +1,4 @@
-//! `eval`, `eval.condition` and `eval.interpolate`: expressions of JavaScript over plain data.
+//! `eval`, `eval.condition` and `eval.interpolate`: JavaScript expressions over plain data.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use crate::Server;
 use crate::fault::{self, Fault};
 use stockade_state::evaluation::{Evaluation, EvaluationKind, evaluate};
 
-/// Time limit of an evaluation by default.
+/// Default time limit of an evaluation.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Evaluate an expression, or statements to their completion value, as `eval` of JavaScript does. An error has its `kind` in
-/// `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
+/// Evaluate an expression, or statements to their completion value, like JavaScript's `eval`. An error has its `kind` in `data`:
+/// `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Eval {
@@ -27,19 +27,19 @@ pub(super) struct Eval {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Value>")]
     vars: Variables,
-    /// What it may spend.
+    /// The limits of the evaluation.
     #[serde(default)]
     limits: EvalLimits,
-    /// What is asked; `eval` by default.
+    /// The kind of evaluation; `eval` by default.
     #[serde(default, rename = "fn")]
     ask: Function,
-    /// What `Date.now()` says, in milliseconds since 1970; the time of the server by default.
+    /// The value of `Date.now()`, in milliseconds since 1970; the server's time by default.
     now_ms: Option<f64>,
-    /// Where `Math.random()` begins; without it, it is refused.
+    /// The seed of `Math.random()`, which is refused without one.
     seed: Option<u64>,
 }
 
-/// Say whether an expression holds. Whatever fails does not.
+/// Return whether a condition is true. A condition that fails is false.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct EvalCondition {
@@ -49,12 +49,12 @@ pub(super) struct EvalCondition {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Value>")]
     vars: Variables,
-    /// What it may spend.
+    /// The limits of the evaluation.
     #[serde(default)]
     limits: EvalLimits,
 }
 
-/// Fill in each `{{expression}}` of a text. What fails keeps its marker; a limit that is hit is an error.
+/// Replace each `{{expression}}` in a text with its value. A failing expression stays as it is; an exceeded limit is an error.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct EvalInterpolate {
@@ -64,12 +64,12 @@ pub(super) struct EvalInterpolate {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Value>")]
     vars: Variables,
-    /// What it may spend.
+    /// The limits of the evaluation.
     #[serde(default)]
     limits: EvalLimits,
 }
 
-/// What is asked of `eval`.
+/// The kind of an evaluation.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "EvalFunction")]
 #[serde(rename_all = "camelCase")]
@@ -77,15 +77,15 @@ enum Function {
     /// The value of the expression.
     #[default]
     Eval,
-    /// The value, where `await` and `return` may stand at the top.
+    /// The value, with `await` and `return` permitted at the top level.
     EvalAsync,
-    /// Whether the expression holds, as a condition.
+    /// Whether the expression is true, as a condition.
     Condition,
     /// The text of a template.
     Interpolate,
 }
 
-/// What an evaluation may spend. More than the server's own bounds is never given.
+/// Limits of an evaluation. The server's own limits are upper bounds.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct EvalLimits {
@@ -101,7 +101,7 @@ struct EvalLimits {
     timeout_ms: Option<u64>,
 }
 
-/// The variables, in their order.
+/// The variables, in order.
 #[derive(Debug, Default)]
 struct Variables(Vec<(String, Data)>);
 
@@ -115,21 +115,21 @@ impl<'de> Deserialize<'de> for Variables {
     }
 }
 
-/// The value that came out.
+/// The resulting value.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Evaluated {
-    /// The value, as JSON: `undefined` is `null`, a date is a text, a set a list, a map a list of pairs.
+    /// The value as JSON: `undefined` is `null`, a date is a string, a set a list, a map a list of pairs.
     #[schemars(with = "Value")]
     value: Data,
 }
 
-/// Whether the condition of the request holds.
+/// The value of a condition.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Held {
+pub(super) struct ConditionResult {
     value: bool,
 }
 
-/// The text with its values filled in.
+/// The interpolated text.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Interpolated {
     text: String,
@@ -163,11 +163,11 @@ impl Parameters for Eval {
 impl Parameters for EvalCondition {
     const METHOD: &'static str = "eval.condition";
     const LANE: Lane = Lane::Work;
-    type Answer = Held;
+    type Answer = ConditionResult;
 
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let outcome = evaluate(&self.limits.question(EvaluationKind::Condition, &self.expr, &self.vars.0));
-        Ok(Json::of(&Held { value: outcome == Ok(Data::Bool(true)) }))
+        Ok(Json::of(&ConditionResult { value: outcome == Ok(Data::Bool(true)) }))
     }
 }
 
@@ -206,7 +206,7 @@ impl EvalLimits {
 }
 
 impl Fault {
-    /// The code says whom it concerns: who asks, who sets the limits, or who tries what does not exist.
+    /// The code distinguishes errors of the expression, exceeded limits, and forbidden operations.
     fn evaluation(error: &EvalError) -> Self {
         let code = match error.kind {
             ErrorKind::Timeout => fault::TIMED_OUT,

@@ -33,65 +33,65 @@ use crate::fault::{self, Fault};
 use stockade_state::changes::ReviewOutcome;
 use stockade_state::command_check;
 
-/// How long a command may take that says nothing about it.
+/// The default time limit of a command.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How much a command may print that says nothing about it.
+/// The default output limit of a command.
 const OUTPUT: u64 = 1 << 20;
 
-/// The most that a command may print, since the answer holds all of it.
+/// Maximum output limit, because the answer contains all output.
 const MAX_OUTPUT: u64 = 8 << 20;
 
-/// The same where it is sent while the command runs, and nothing holds all of it.
+/// Maximum output limit with streaming, which does not keep the output in memory.
 const STREAMED: u64 = 32 << 20;
 const MAX_STREAMED: u64 = 1 << 30;
 
-/// The signals of a command that was ended for taking too much.
+/// Signals that are reported for exceeded limits.
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 
-/// What an answer says of a command that ran without a sandbox.
+/// The warning for a command that ran without a sandbox.
 const UNSANDBOXED: &str = "the command ran WITHOUT A SANDBOX, with all rights of the server";
 
-/// Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no
-/// network, and of the home only toolchains are seen. What `command.evaluate` denies is refused. With `agent`, the configuration
-/// of that agent decides about all of it, and every decision is put on record.
+/// Run a command in a sandbox. By default it has no network and sees the workspace and the toolchains of the home; `spec` allows
+/// more. A command that `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides, and every
+/// decision is recorded.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Exec {
     /// The command, as text for bash.
     command: Option<String>,
-    /// The same as a program and its arguments, without a shell.
+    /// The command as a program and its arguments, without a shell.
     argv: Option<Vec<String>>,
-    /// What it may see and use.
+    /// The sandbox spec.
     #[serde(default)]
     spec: SpecPatch,
-    /// What it reads as its standard input, in Base64; nothing by default.
+    /// Its standard input, in Base64; empty by default.
     stdin_base64: Option<String>,
-    /// Whether the built-in rules decide first, and what they deny is refused; true by default. With false, the sandbox alone
-    /// holds the command, unless the server has rules of its own: those always decide.
+    /// Whether the built-in rules decide first, and denied commands are refused; true by default. With false, only the sandbox
+    /// restricts the command, except for rules of the server, which always apply.
     #[serde(default = "always")]
     evaluate: bool,
-    /// How long it may take; two minutes by default.
+    /// The time limit; two minutes by default.
     timeout_ms: Option<u64>,
-    /// How much it may print; 1 MiB by default, and at most 8 MiB. With `stream`, 32 MiB by default, and at most 1 GiB.
+    /// The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most.
     max_output_bytes: Option<u64>,
-    /// Whether what it prints is sent while it runs, in notifications `exec.output` before the answer, which then holds none of
-    /// it; false by default. A client that does not read makes the command wait.
+    /// Whether to send the output while the command runs, in notifications `exec.output`, instead of in the answer; false by
+    /// default. A client that does not read blocks the command.
     #[serde(default)]
     stream: bool,
-    /// The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees;
-    /// `spec` names nothing but the workspace and a mode.
+    /// The agent of the command. Its configuration then decides whether and where the command runs, and what it sees; `spec` may
+    /// only contain the workspace and a mode.
     agent: Option<String>,
-    /// What a person has said to this command who was asked, where a request without was refused for want of that. What is to
-    /// hold for more than this request needs `question`, and `session` where it is for that.
+    /// The user's answer, after a request without one was refused with a question. An answer that applies to more than this
+    /// request needs `question`, and `session` if it is for the session.
     answer: Option<Said>,
-    /// The `id` of the question that the person was shown, which `data.question` of the refusal has. When the command or a file
-    /// that it names has changed since, nothing runs.
+    /// The `id` of the question that was shown to the user, from `data.question` of the refusal. If the command or a file that it
+    /// names has changed since, nothing runs.
     question: Option<String>,
-    /// A session of an agent: the command is one of it, its answers count, and it takes a step of the session.
+    /// A session of an agent: its answers apply, and the command counts as one of its steps.
     session: Option<String>,
-    /// The task whose step it is; that of the session by default. Without either, no step is counted.
+    /// The task of which the command is a step; the session's by default. Without either, no step is counted.
     #[serde(default)]
     execution: String,
 }
@@ -100,7 +100,7 @@ const fn always() -> bool {
     true
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Ended {
@@ -108,108 +108,108 @@ pub(super) struct Ended {
     /// that other programs obey; 124 when it timed out, 126 when the program cannot be run, 127 when the program was not found,
     /// 128 plus the signal number when a signal ended it.
     exit_code: i32,
-    /// The same, whatever it left.
+    /// The command's own exit code, regardless of what it left behind.
     command_exit_code: i32,
-    /// How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`,
-    /// `cancelled`, `not-found` or `not-executable`.
+    /// How it ended: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`, `cancelled`,
+    /// `not-found` or `not-executable`.
     end: &'static str,
     /// The signal that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<i32>,
     stdout_base64: String,
     stderr_base64: String,
-    /// Whether something that it printed was dropped.
+    /// Whether output was dropped.
     truncated: bool,
     /// How many bytes were dropped, because they exceeded the limit or the client did not read them in time.
     dropped_bytes: u64,
-    /// With `stream`: how many notifications there were. The last one has a `seq` that is one less.
+    /// With `stream`: the number of notifications. The `seq` of the last one is one less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pieces: Option<u64>,
     timed_out: bool,
     duration_ms: u64,
-    /// What made the sandbox.
+    /// The backend of the sandbox.
     backend: String,
     /// A warning to show to the user: the command ran without a sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<&'static str>,
     enforcement: Enforced,
     usage: Used,
-    /// The hosts that it was not let through to, each once: `id`, `layer`, `effect`, `subject`, `rule`, `reason`, `fix`.
+    /// Refused hosts, each once: `id`, `layer`, `effect`, `subject`, `rule`, `reason`, `fix`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     hosts_refused: Vec<Decision>,
-    /// Why it reached nothing any more, if the broker that served it ended before it did.
+    /// Why it lost its network, if its shared proxy ended before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     broker_lost: Option<String>,
-    /// What it left in the workspace that other programs would obey, and where that was put.
+    /// Files that other programs would obey, which it left in the workspace and which were quarantined.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     quarantine: Vec<Moved>,
-    /// What had been in quarantine and was dropped for want of room, or because it had been there for too long.
+    /// Older quarantined files that were deleted, because of their age or for space.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     quarantine_dropped: Vec<String>,
-    /// Files that other programs or agents obey, and that it changed; and new links that lead out of the workspace.
+    /// Changed files that other programs or agents obey, and new symlinks that point out of the workspace.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     changed: Vec<Altered>,
-    /// Files that it could read although secrets stand in them: programs need the rest.
+    /// Readable files that contain secrets, because programs need the rest of their content.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     exposed: Vec<Altered>,
-    /// What it changed, where it worked on a view of the workspace: `changes.diff` shows it.
+    /// Its changes, if it ran on an overlay of the workspace: `changes.diff` shows them.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<ReviewOutcome>,
-    /// What was decided about it, for an agent: `id`, `layer`, `effect`, `subject`, `rule`, `reason`.
+    /// For an agent: the decision, with `id`, `layer`, `effect`, `subject`, `rule`, `reason`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     decision: Option<Decision>,
-    /// For an agent, and without `stream`: what of its output is for a model, as the profile `bash` of its configuration has it:
-    /// `text`, `truncated`, `originalBytes`, `removed`, `hidden`, `findings`, `worst`.
+    /// For an agent without `stream`: the output for a model, by the profile `bash` of the configuration: `text`, `truncated`,
+    /// `originalBytes`, `removed`, `hidden`, `findings`, `worst`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     result: Option<ToolResult>,
 }
 
-/// What a command used up.
+/// The resource usage of a command.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ResourceUsage")]
 #[serde(rename_all = "camelCase")]
 struct Used {
     wall_time_ms: u64,
-    /// Time of processors of all processes; missing with bubblewrap, which does not say so.
+    /// CPU time of all processes; missing with bubblewrap, which does not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_time_ms: Option<u64>,
-    /// The most memory at once; missing with bubblewrap, which does not say so.
+    /// Peak memory; missing with bubblewrap, which does not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_memory_bytes: Option<u64>,
-    /// Bytes that were written to disks, also what was removed again; missing with bubblewrap, which does not say so.
+    /// Bytes written to disk, including deleted data; missing with bubblewrap, which does not report them.
     #[serde(skip_serializing_if = "Option::is_none")]
     written_bytes: Option<u64>,
     /// Growth of the file systems that it may write to, including what other programs wrote meanwhile.
     disk_bytes: u64,
-    /// By how many files and folders they grew, likewise.
+    /// Growth of the number of files and directories, likewise.
     disk_files: u64,
 }
 
-/// Something that was moved away.
+/// A quarantined file.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "QuarantinedFile")]
 #[serde(rename_all = "camelCase")]
 struct Moved {
     path: String,
-    /// Nothing if it could not be moved.
+    /// Where it was moved; missing if it could not be moved.
     moved_to: Option<String>,
-    /// What `stockade quarantine` calls it.
+    /// The ID for `stockade quarantine`.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
-    /// `this-command`, or `earlier-command` where that was found out only now.
+    /// `this-command`, or `earlier-command` if it was found only now.
     left_by: &'static str,
 }
 
-/// A file that counts for something: what was changed, or could be read.
+/// A changed or readable file of interest.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ChangedFile")]
 #[serde(rename_all = "camelCase")]
 struct Altered {
     path: String,
-    /// What it is: `agent instructions`.
+    /// The kind of file: `agent instructions`.
     what: String,
 }
 
@@ -234,7 +234,7 @@ impl Parameters for Exec {
             return self.ran(server, control).map(|ended| Json::of(&ended));
         }
         let streamed = Streamed::begin(caller, &mut control)?;
-        // Nothing else holds the pipes when this returns, so that what reads them comes to an end.
+        // No other descriptor of the pipes is open when this returns, so that their readers end.
         let ended = self.ran(server, control);
         let sent = streamed.end();
         let ended = ended?;
@@ -247,11 +247,11 @@ impl Parameters for Exec {
     }
 }
 
-/// Takes note of output that will be held for a client until it is answered.
+/// Reserves memory for output that is kept until the answer.
 fn kept<'c>(server: &Server, caller: &AskedBy<'c>, bytes: u64) -> Result<KeptOutput<'c>, Fault> {
-    // As many as may run at a time, each with what is usual.
+    // Sized for the maximum number of commands, each with the default limit.
     let most = OUTPUT.saturating_mul(server.options.max_commands as u64).max(MAX_OUTPUT);
-    caller.traffic.keep(bytes, most).ok_or_else(|| {
+    caller.queue.keep(bytes, most).ok_or_else(|| {
         let message = format!(
             "the commands of this client that are under way may print {most} bytes together; wait for one, ask for a smaller \
              `maxOutputBytes`, or use `stream`"
@@ -261,7 +261,7 @@ fn kept<'c>(server: &Server, caller: &AskedBy<'c>, bytes: u64) -> Result<KeptOut
 }
 
 impl Exec {
-    /// How much it may print.
+    /// The output limit.
     fn output(&self) -> u64 {
         let (usual, most) = if self.stream { (STREAMED, MAX_STREAMED) } else { (OUTPUT, MAX_OUTPUT) };
         self.max_output_bytes.unwrap_or(usual).min(most)
@@ -293,12 +293,12 @@ impl Exec {
             limits.wall_time = Limit::AtMost(TIMEOUT);
         }
         limits.output = Limit::AtMost(output);
-        // What nothing else holds is at least judged.
+        // Without a sandbox, at least the rules apply.
         let is_held = SandboxMode::of(&spec) != SandboxMode::DangerFullAccess;
         if self.evaluate || !is_held || server.rules.now()?.decide() {
             may_run(server, &shown, &spec)?;
         }
-        // Held until the command is over.
+        // The reservation lasts until the command ends.
         let _input = self.stdin_base64.as_deref().map(|base64| feed(&mut spec, base64)).transpose()?;
         let record = RunRecord { trail: server.trail.get(None)?, agent: None };
         let prepared = PreparedRun::new(spec, None, record).map_err(|error| Fault::internal(&error))?;
@@ -324,7 +324,7 @@ fn may_leave(server: &Server, spec: &SandboxSpec) -> Result<(), Fault> {
         .with(serde_json::json!({"decision": "deny", "rule": "danger-full-access", "fix": fix})))
 }
 
-/// Refuses what must not run anywhere.
+/// Refuses commands that must not run, even in a sandbox.
 fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault> {
     let rules = server.rules.now()?;
     let Some(decision) = command_check::denied(rules.policy.all_rules(), text, spec) else { return Ok(()) };
@@ -334,7 +334,7 @@ fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault>
         .with(serde_json::to_value(&verdict).unwrap_or_default()))
 }
 
-/// Has the command read from a file that it sees and cannot change. A shell opens it and becomes the command.
+/// Redirects standard input from a file that the command can read but not change. A shell opens it and then executes the command.
 #[expect(clippy::disallowed_methods, reason = "writes what the command is to read")]
 fn feed(spec: &mut SandboxSpec, base64: &str) -> Result<tempfile::TempDir, Fault> {
     let bytes = bytes_of("stdinBase64", base64)?;
@@ -353,7 +353,7 @@ fn feed(spec: &mut SandboxSpec, base64: &str) -> Result<tempfile::TempDir, Fault
     Ok(folder)
 }
 
-/// Standard input and output of the server are the client's line, and never a command's.
+/// Standard input and output of the server belong to the protocol, never to a command.
 fn streams(is_streamed: bool) -> Streams {
     let stream = if is_streamed { Stream::Hand } else { Stream::Keep };
     Streams {
@@ -423,7 +423,7 @@ impl Ended {
     }
 }
 
-/// The signal that ended a command.
+/// Returns the signal that ended a command.
 fn signal(end: End) -> Option<i32> {
     match end {
         End::Signalled(signal) => Some(signal),

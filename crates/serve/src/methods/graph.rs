@@ -1,4 +1,4 @@
-//! `graph.begin` and `graph.end`: a folder that the commands of several agents share.
+//! `graph.begin` and `graph.end`: a directory that commands of several agents share.
 
 use std::path::PathBuf;
 
@@ -9,22 +9,22 @@ use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;
 use crate::fault::Fault;
 
-/// Start a graph run: a directory that only this user may enter. Commands of the agents whose sessions are opened with its
-/// `graph` may read and write there; other commands may not. It ends with `graph.end`, or a minute after its client has left.
+/// Start a graph run: a directory that only this user can access. Commands of agents whose sessions were opened with its `graph`
+/// can read and write it; other commands cannot. It ends with `graph.end`, or a minute after its client disconnected.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Begin {}
 
-/// The run that was begun.
+/// The new run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Begun {
-    /// Its name, for `graph` of session.open. Who knows it may join.
+    /// Its name, for `graph` of session.open. It cannot be guessed: every client that knows it can join.
     graph: String,
-    /// Its folder, by the same path outside and within a sandbox.
+    /// Its directory, at the same path inside and outside of sandboxes.
     path: PathBuf,
 }
 
-/// End a run of a graph, and take its folder away with all that is in it.
+/// End a graph run, and delete its directory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct End {
@@ -32,7 +32,7 @@ pub(super) struct End {
     graph: String,
 }
 
-/// The run that was ended.
+/// The ended run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Ended {
     graph: String,
@@ -44,7 +44,7 @@ impl Parameters for Begin {
     type Answer = Begun;
 
     fn answer(self, server: &Server, caller: &AskedBy<'_>) -> Result<Json, Fault> {
-        let (graph, path) = server.graphs.begin(server.options.graphs.as_ref(), caller.traffic.client())?;
+        let (graph, path) = server.graphs.begin(server.options.graphs.as_ref(), caller.queue.client())?;
         Ok(Json::of(&Begun { graph, path }))
     }
 }

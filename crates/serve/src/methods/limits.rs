@@ -1,4 +1,4 @@
-//! `limits.…`: what an agent may still spend.
+//! `limits.…`: the limits of an agent.
 
 use std::sync::Arc;
 
@@ -20,49 +20,49 @@ use crate::sessions::{Exhausted, Permit, Session, is_short};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct RunScript {
-    /// Which limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`.
+    /// The limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`.
     component: String,
-    /// Its settings; nothing for the defaults.
+    /// Its settings; the defaults if missing.
     #[serde(default)]
     config: Value,
-    /// What happens, in order: `{atMs, op, args}`.
+    /// The events, in order: `{atMs, op, args}`.
     #[schemars(with = "Vec<Event>")]
     script: Vec<ScriptStep>,
 }
 
-/// Something that happens, at a moment of the script.
+/// An event of the script.
 #[derive(JsonSchema)]
 #[schemars(rename = "LimitEvent")]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "describes what the layer reads")]
 struct Event {
-    /// When, in milliseconds; 0 by default.
+    /// Its time, in milliseconds; 0 by default.
     #[schemars(default)]
     at_ms: i64,
     /// What.
     op: String,
-    /// The arguments; the text `"NaN"` is the number NaN.
+    /// The arguments; the string `"NaN"` is the number NaN.
     #[schemars(default)]
     args: Vec<Value>,
 }
 
-/// What the limits answer to each event.
+/// The answers to all events.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Results {
-    /// One for each event: `null` for nothing, `{"error": {scope, currentUsage, cap, …}}` for a refusal.
+    /// One for each event: `null` if there is no result, `{"error": {scope, currentUsage, cap, …}}` for a refusal.
     results: Vec<Value>,
 }
 
-/// Ask whether a call may be made, before it is. What it may cost counts as used until it is settled.
+/// Request a permit for a call. Its estimated cost counts as used until the call is settled.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Admit {
-    /// The session whose limits hold; the agent's own on a server for one agent.
+    /// The session with the limits; on a server for one agent, the agent's by default.
     session: Option<String>,
-    /// The task that it belongs to, for the caps and the steps of each; one for the session by default.
+    /// The task of the call, which has its own caps and steps; one for the whole session by default.
     #[serde(default)]
     execution: String,
-    /// The most that it can cost.
+    /// The maximum cost of the call.
     estimate: Cost,
 }
 
@@ -72,16 +72,16 @@ pub(super) struct Admit {
 pub(super) struct Settle {
     /// The session.
     session: Option<String>,
-    /// The permit, as `limits.admit` has given it.
+    /// The permit from `limits.admit`.
     permit: u64,
-    /// What it did cost.
+    /// The actual cost.
     used: Cost,
     /// Whether the service failed; false by default.
     #[serde(default)]
     failed: bool,
 }
 
-/// What a call costs.
+/// The cost of a call.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "CallCost")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -94,20 +94,20 @@ struct Cost {
     micro_usd: u64,
 }
 
-/// Leave to make one call.
+/// A permit for one call.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Admitted {
-    /// For `limits.settle`.
+    /// The permit, for `limits.settle`.
     permit: u64,
-    /// How many steps the session has left; `null` for no limit.
+    /// The number of steps that the session has left; `null` without a limit.
     #[serde(rename = "stepsLeft")]
     steps_left: Option<u32>,
 }
 
-/// The call is settled.
+/// The settled call.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Settled {
-    /// Whether it cost more than was asked for.
+    /// Whether it cost more than the estimate.
     overrun: bool,
 }
 
@@ -184,7 +184,7 @@ impl Parameters for Settle {
     }
 }
 
-/// Limits of agents are in a file or on a server.
+/// Limits of agents are in a file or on a server, so this method accesses the disk.
 fn reads_disk(server: &Server) -> bool {
     server.options.agent.is_some() || server.sessions.has_agents()
 }

@@ -1,4 +1,4 @@
-//! `net.check`: whether the commands of an agent may talk to hosts.
+//! `net.check`: decisions on hosts for the commands of an agent.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,26 +10,26 @@ use crate::Server;
 use crate::fault::Fault;
 use crate::guarded::undecided;
 
-/// Say whether the commands of an agent may talk to hosts, as its configuration has it. Nothing is looked up, so an answer about a
-/// name holds for the name alone.
+/// Decide whether commands of an agent may connect to hosts, by the agent's configuration. No name is resolved, so an answer
+/// about a name does not cover its addresses.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Check {
-    /// The session of an agent; its own on a server for one agent.
+    /// The session of an agent; on a server for one agent, the agent's by default.
     session: Option<String>,
-    /// The hosts: a name or an address, perhaps with a port, or a URL. At most a thousand.
+    /// The hosts: names, addresses or URLs, with an optional port. At most a thousand.
     hosts: Vec<String>,
 }
 
-/// What was decided about each host, in the order of the request.
+/// The decision on each host, in the order of the request.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Checked {
-    /// Each with `id`, `layer`, `effect`, `subject`, `rule`, `reason`, and `fix` where it is refused.
+    /// The decisions, each with `id`, `layer`, `effect`, `subject`, `rule`, `reason`, and `fix` for a refusal.
     #[schemars(with = "Vec<Map<String, Value>>")]
     decisions: Vec<Decision>,
 }
 
-/// The most hosts of a request.
+/// Maximum number of hosts in a request.
 const MAX_HOSTS: usize = 1000;
 
 impl Parameters for Check {

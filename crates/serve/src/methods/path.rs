@@ -23,42 +23,42 @@ use crate::bounds::{MAX_COMMAND, MAX_GUARDED_TOOLS, MAX_PATHS, at_most};
 use crate::fault::Fault;
 use crate::sessions::is_short;
 
-/// Under which name a tool is asked for that says none.
+/// The default name of a tool.
 const TOOL: &str = "tool";
 
-/// Decide on access to a path or a command, as what really is on the disk asks for. Nothing stays open: to hold on to
-/// what was decided on, open it through the library.
+/// Decide on a tool's access to a path, or on a command, by what really is on the disk. The file is not kept open; to prevent
+/// replacement between check and use, open it through the library.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Authorize {
-    /// The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free",
-    /// forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}`
-    /// and what differs from it. Without a session, none at all is the preset `default`.
+    /// The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free", forbiddenGlobs, read:
+    /// {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` with differences from
+    /// the preset. Without a session, the default is the preset `default`.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     config: Option<SandboxConfig>,
-    /// Policies of the tool's own.
+    /// Additional policies of the tool.
     #[serde(default)]
     policies: Policies,
-    /// What is asked for.
-    request: Option<Wish>,
-    /// Several requests, one after the other; `results` then has the answer to each.
-    requests: Option<Vec<Wish>>,
-    /// The answers of the person, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other text is a denial, `abort`
-    /// cancels the question, and `no-handler` means that no person can be asked. Without answers, the decision is `ask`.
+    /// The request.
+    request: Option<AccessRequest>,
+    /// Several requests, decided in order; `results` then contains the answer to each.
+    requests: Option<Vec<AccessRequest>>,
+    /// The user's answers, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other string is a denial, `abort`
+    /// cancels the question, and `no-handler` means that no user can be asked. Without answers, the decision is `ask`.
     answers: Option<Vec<Value>>,
-    /// A session, which remembers what was answered for its length. In that of an agent, its configuration decides about its
-    /// workspace, and every decision is put on record.
+    /// A session, which remembers answers for the session. In the session of an agent, the agent's configuration decides on its
+    /// workspace, and every decision is recorded.
     session: Option<String>,
 }
 
-/// Policies of a tool's own.
+/// Additional policies of a tool.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "ToolPolicies")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Policies {
-    /// Patterns of commands that are refused; `"default"` for the commands that no agent should run.
+    /// Patterns of denied commands; `"default"` for commands that no agent should run.
     deny_commands: Option<Patterns>,
-    /// Patterns of commands that a person is asked about.
+    /// Patterns of commands that the user is asked about.
     approve_commands: Option<Patterns>,
 }
 
@@ -70,21 +70,21 @@ enum Patterns {
     List(Vec<String>),
 }
 
-/// What is asked for.
+/// A request for access.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "PathRequest")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Wish {
+struct AccessRequest {
     /// `fs.read`, `fs.write` or `command.execute`.
     #[serde(rename = "type")]
     kind: String,
-    /// The path as the tool was given it, or the command.
+    /// The path as the tool received it, or the command.
     resource: String,
-    /// The tool; answers for a session are remembered for each tool by itself.
+    /// The tool; answers for a session are remembered per tool.
     tool: Option<String>,
     /// The agent, for the question.
     agent: Option<String>,
-    /// Whether the run was aborted: then no question is asked.
+    /// Whether the run was aborted, in which case no question is asked.
     #[serde(default)]
     aborted: bool,
 }
@@ -97,32 +97,32 @@ pub(super) enum Answered {
     Many { results: Vec<Decided> },
 }
 
-/// What was decided about the path.
+/// The decision on the path.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "PathDecision")]
 pub(super) struct Decided {
-    /// `allow`, `deny` or `ask`: what holds after the answers.
+    /// `allow`, `deny` or `ask`, after the answers.
     decision: &'static str,
-    /// Where the path really leads, without links.
+    /// The resolved path, without symlinks.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
-    /// Why, in the words of the documents: `jail`, `read-denied`, `policy-ask`, …; what is allowed is `allowed`, or
-    /// `approved` where a person said so.
+    /// The code of the reason: `jail`, `read-denied`, `policy-ask`, …; `allowed` if it is allowed, `approved` if the user allowed
+    /// it.
     reason: String,
-    /// What decided, in a sentence.
+    /// The deciding rule, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<String>,
-    /// The narrowest change of the configuration that takes this obstacle away.
+    /// The narrowest change of the configuration that removes this obstacle.
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
-    /// How many questions were asked.
+    /// The number of questions.
     asked: usize,
     /// The questions.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     prompts: Vec<Prompt>,
 }
 
-/// A question to a person.
+/// A question to the user.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "PermissionPrompt")]
 #[serde(rename_all = "camelCase")]
@@ -134,7 +134,7 @@ struct Prompt {
     reason: &'static str,
 }
 
-/// The answers that are left. A question without one stays open.
+/// The remaining answers. A question without one stays open.
 struct Asker<'a>(std::slice::Iter<'a, Value>);
 
 impl Parameters for Authorize {
@@ -143,17 +143,17 @@ impl Parameters for Authorize {
     type Answer = Answered;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let (wishes, one) = match (self.request, self.requests) {
-            (Some(wish), None) => (vec![wish], true),
-            (None, Some(wishes)) => (wishes, false),
+        let (requests, one) = match (self.request, self.requests) {
+            (Some(request), None) => (vec![request], true),
+            (None, Some(requests)) => (requests, false),
             _ => return Err(Fault::parameters("give either `request` or `requests`")),
         };
-        at_most("`requests`", wishes.len(), MAX_PATHS, "ask about the rest in another request")?;
+        at_most("`requests`", requests.len(), MAX_PATHS, "ask about the rest in another request")?;
         let answers = self.answers.as_deref().unwrap_or_default();
         let mut asker = Asker(answers.iter());
-        wishes.iter().try_for_each(|wish| {
-            is_short("tool", wish.tool())?;
-            at_most("bytes of `resource`", wish.resource.len(), MAX_COMMAND, "shorten it")
+        requests.iter().try_for_each(|request| {
+            is_short("tool", request.tool())?;
+            at_most("bytes of `resource`", request.resource.len(), MAX_COMMAND, "shorten it")
         })?;
         let session = server.session_of(self.session.as_deref())?;
         if let Some(guarded) = session.as_ref().and_then(|session| session.of_agent()) {
@@ -163,24 +163,27 @@ impl Parameters for Authorize {
             }
             let session = guarded.now(server)?;
             let named = self.session.as_deref();
-            let results = of_agent::decided(server, &session, named, &self.policies, &wishes, &mut asker)?;
+            let results = of_agent::decided(server, &session, named, &self.policies, &requests, &mut asker)?;
             return Ok(several(results, one));
         }
         let commands = Arc::clone(&server.rules.now()?.policy);
         let mut decide = |guard: &mut PathGuard| {
-            // Those of this moment: they may have changed since the session began.
+            // The current rules: they may have changed since the session began.
             guard.set_commands(&commands);
-            let changes = add_policies(guard, &self.policies, &wishes)?;
+            let changes = add_policies(guard, &self.policies, &requests)?;
             if let Some(session) = &self.session {
                 server.tell_of_tools(session, &changes);
             }
-            wishes.iter().map(|wish| decided(guard, wish, &mut asker)).collect::<Result<Vec<_>, Fault>>()
+            requests
+                .iter()
+                .map(|request| decided(guard, request, &mut asker))
+                .collect::<Result<Vec<_>, Fault>>()
         };
         let results = match &session {
             Some(session) => session.with_paths(self.config, decide)?,
             None => decide(&mut open(self.config.unwrap_or_else(SandboxConfig::standard))?)?,
         };
-        record(server, self.session.as_deref(), &wishes, &results)?;
+        record(server, self.session.as_deref(), &requests, &results)?;
         Ok(several(results, one))
     }
 }
@@ -193,31 +196,36 @@ fn several(results: Vec<Decided>, one: bool) -> Json {
     }
 }
 
-fn record(server: &Server, session: Option<&str>, wishes: &[Wish], results: &[Decided]) -> Result<(), Fault> {
+fn record(
+    server: &Server,
+    session: Option<&str>,
+    requests: &[AccessRequest],
+    results: &[Decided],
+) -> Result<(), Fault> {
     let of_session = session.map(|name| server.sessions.find(name)).transpose()?;
-    for (wish, result) in wishes.iter().zip(results) {
-        let agent = wish.agent.as_deref().or(of_session.as_ref().map(|session| session.agent()));
-        let asked = EvaluatedFor { door: Authorize::METHOD, agent, session, cwd: None };
+    for (request, result) in requests.iter().zip(results) {
+        let agent = request.agent.as_deref().or(of_session.as_ref().map(|session| session.agent()));
+        let asked = EvaluatedFor { entry_point: Authorize::METHOD, agent, session, cwd: None };
         evaluated(server, || {
-            path_evaluation_event(&wish.kind, &wish.resource, result.decision, &result.reason, &asked)
-                .with(field::TOOL, wish.tool())
+            path_evaluation_event(&request.kind, &request.resource, result.decision, &result.reason, &asked)
+                .with(field::TOOL, request.tool())
         })?;
     }
     Ok(())
 }
 
-/// Opens a workspace under a configuration.
+/// Opens a workspace with a configuration.
 pub(crate) fn open(mut config: SandboxConfig) -> Result<PathGuard, Fault> {
     let cwd = config.cwd.take().unwrap_or_else(|| PathBuf::from("."));
     PathGuard::open(&config, &cwd, Resolver::Kernel).map_err(|error| Fault::of(&error))
 }
 
-/// A policy that is added again replaces the one before it.
-/// Adds the policies of a request to its tools, and returns what changed of which tool.
+/// Adds the policies of a request to its tools, and returns the changes of each tool. A policy that is added again replaces the
+/// earlier one.
 fn add_policies(
     guard: &mut PathGuard,
     policies: &Policies,
-    wishes: &[Wish],
+    requests: &[AccessRequest],
 ) -> Result<Vec<ChainChange>, Fault> {
     let patterns = |patterns: &Patterns| match patterns {
         Patterns::List(list) => Ok(list.clone()),
@@ -235,9 +243,9 @@ fn add_policies(
         added.push(Policy::approve_commands(&patterns(list)?).map_err(|error| Fault::of(&error))?);
     }
     let mut changes: Vec<ChainChange> = Vec::new();
-    for wish in wishes {
-        bound_tools(guard, wish.tool())?;
-        let guard = guard.sandbox().guard_for(wish.tool());
+    for request in requests {
+        bound_tools(guard, request.tool())?;
+        let guard = guard.sandbox().guard_for(request.tool());
         let mut change = None;
         for policy in &added {
             change = Some(guard.add(policy.clone(), Position::Last).map_err(|error| Fault::of(&error))?);
@@ -249,7 +257,7 @@ fn add_policies(
     Ok(changes)
 }
 
-/// Each tool has policies and answers of its own, which stay with the session.
+/// Each tool has its own policies and answers, which belong to the session.
 fn bound_tools(guard: &mut PathGuard, tool: &str) -> Result<(), Fault> {
     let sandbox = guard.sandbox();
     if sandbox.guards().any(|guard| guard.tool() == tool) {
@@ -264,37 +272,38 @@ fn bound_tools(guard: &mut PathGuard, tool: &str) -> Result<(), Fault> {
     )
 }
 
-fn decided(guard: &mut PathGuard, wish: &Wish, asker: &mut Asker<'_>) -> Result<Decided, Fault> {
-    let caller = caller_of(wish);
-    Ok(match operation_of(wish)? {
-        Operation::Execute => command(guard, wish, &caller, asker),
-        Operation::Read => path(guard, wish, Access::Read, caller, asker),
-        Operation::Write => path(guard, wish, Access::Write, caller, asker),
+fn decided(guard: &mut PathGuard, request: &AccessRequest, asker: &mut Asker<'_>) -> Result<Decided, Fault> {
+    let caller = caller_of(request);
+    Ok(match operation_of(request)? {
+        Operation::Execute => command(guard, request, &caller, asker),
+        Operation::Read => path(guard, request, Access::Read, caller, asker),
+        Operation::Write => path(guard, request, Access::Write, caller, asker),
     })
 }
 
-fn caller_of(wish: &Wish) -> Caller<'_> {
-    let run = if wish.aborted { RunState::Aborted } else { RunState::Active };
-    Caller { agent: wish.agent.as_deref().unwrap_or_default(), run }
+fn caller_of(request: &AccessRequest) -> Caller<'_> {
+    let run = if request.aborted { RunState::Aborted } else { RunState::Active };
+    Caller { agent: request.agent.as_deref().unwrap_or_default(), run }
 }
 
-fn operation_of(wish: &Wish) -> Result<Operation, Fault> {
-    Operation::from_name(&wish.kind).ok_or_else(|| {
+fn operation_of(request: &AccessRequest) -> Result<Operation, Fault> {
+    Operation::from_name(&request.kind).ok_or_else(|| {
         let known = [Operation::Read, Operation::Write, Operation::Execute].map(Operation::name);
-        Fault::unknown("type of request", &wish.kind, known.into_iter())
+        Fault::unknown("type of request", &request.kind, known.into_iter())
     })
 }
 
 fn path(
     guard: &mut PathGuard,
-    wish: &Wish,
+    request: &AccessRequest,
     access: Access,
     caller: Caller<'_>,
     asker: &mut Asker<'_>,
 ) -> Decided {
-    let request = PathRequest { tool: wish.tool(), access, path: Path::new(&wish.resource), caller };
+    let path_request =
+        PathRequest { tool: request.tool(), access, path: Path::new(&request.resource), caller };
     let mut prompts = Vec::new();
-    let authorization = match guard.authorize(&request) {
+    let authorization = match guard.authorize(&path_request) {
         Authorization::Pending(pending) => {
             prompts.push(Prompt::of(pending.ask()));
             match asker.reply() {
@@ -314,13 +323,18 @@ fn path(
     }
 }
 
-fn command(guard: &mut PathGuard, wish: &Wish, caller: &Caller<'_>, asker: &mut Asker<'_>) -> Decided {
+fn command(
+    guard: &mut PathGuard,
+    request: &AccessRequest,
+    caller: &Caller<'_>,
+    asker: &mut Asker<'_>,
+) -> Decided {
     let mut prompts = Vec::new();
-    let verdict = match guard.command(wish.tool(), &wish.resource, *caller) {
+    let verdict = match guard.command(request.tool(), &request.resource, *caller) {
         Judgement::Pending(asked) => {
             prompts.push(Prompt::of(asked.ask()));
             match asker.reply() {
-                Some(reply) => guard.answer_command(wish.tool(), &asked, reply),
+                Some(reply) => guard.answer_command(request.tool(), &asked, reply),
                 None => return Decided::pending(asked.ask(), prompts),
             }
         }
@@ -339,14 +353,14 @@ fn command(guard: &mut PathGuard, wish: &Wish, caller: &Caller<'_>, asker: &mut 
     }
 }
 
-impl Wish {
+impl AccessRequest {
     fn tool(&self) -> &str {
         self.tool.as_deref().unwrap_or(TOOL)
     }
 }
 
 impl Asker<'_> {
-    /// Returns the next answer; nothing where the question stays open.
+    /// Returns the next answer; nothing if the question stays open.
     fn reply(&mut self) -> Option<Reply> {
         Some(match self.0.next()? {
             Value::String(text) if matches!(text.as_str(), "abort" | "throw" | "never") => Reply::Aborted,
@@ -372,7 +386,7 @@ impl Prompt {
 }
 
 impl Decided {
-    /// Whatever else there may be one day is no permission.
+    /// Verdicts of later versions are not permissions.
     fn undecided(prompts: Vec<Prompt>) -> Self {
         Self { decision: "deny", reason: "undecided".to_owned(), ..Self::after(prompts) }
     }

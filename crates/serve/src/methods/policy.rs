@@ -1,4 +1,4 @@
-//! `policy.…`: the rules for commands that the server decides by, listed, explained, added and removed.
+//! `policy.…`: lists, explains, adds and removes the server's command rules.
 
 mod change;
 mod explain;
@@ -12,26 +12,26 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stockade_guard::command::{CommandRule, Layer};
 
-/// A rule for commands.
+/// A command rule.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CommandRule")]
 #[serde(rename_all = "camelCase")]
 struct RuleRow {
     id: String,
-    /// Whose rule it is: `builtin`, `project`, `user` or `admin`, which those of the server are.
+    /// The layer of the rule: `builtin`, `project`, `user` or `admin`; rules of the server are `admin`.
     layer: &'static str,
     /// `allow`, `sandbox`, `ask` or `deny`.
     decision: &'static str,
-    /// Its words in one line; `**` matches all remaining words.
+    /// Its pattern on one line; `**` matches all remaining words.
     pattern: String,
     #[serde(skip_serializing_if = "String::is_empty", default)]
     reason: String,
     /// The rule, in TOML.
     rule: String,
-    /// Where it stands, if it is in a file of the configuration.
+    /// Its position, if it is in a configuration file.
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<String>,
-    /// The rule that always decides instead.
+    /// The rule that always decides instead, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     shadowed_by: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `sandbox.plan`: what a sandbox would be made of. Nothing is run.
+//! `sandbox.plan`: plans a sandbox without running anything.
 
 mod host;
 pub(super) mod spec;
@@ -22,33 +22,33 @@ use crate::fault::{self, Fault};
 use host::Host;
 use spec::{Unsaid, backend_named, spec_of};
 
-/// Plan a sandbox. What `spec` does not say is as document 001 has it: an open network, and the caches of tools at home
-/// visible; `warnings` then says so. `exec` closes both.
+/// Plan a sandbox. Defaults for members missing in `spec` are those of document 001: an open network and visible caches of the
+/// home, which `warnings` reports. `exec` denies both by default.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct PlanSandbox {
-    /// What the command may see and use.
+    /// The sandbox spec.
     spec: SpecPatch,
-    /// The machine that it is planned for; this one by default.
+    /// The machine to plan for; this one by default.
     host_facts: Option<Host>,
-    /// `native`, with nothing installed, `bwrap`, `landlock`, `docker` or `podman`; for a Mac, `seatbelt`. By default `bwrap` where
-    /// `hostFacts` names one, else the first that enforces what is required.
+    /// `native`, which needs nothing installed, `bwrap`, `landlock`, `docker` or `podman`; for a Mac, `seatbelt`. By default
+    /// `bwrap` if `hostFacts` contains it, otherwise the first that enforces what is required.
     backend: Option<String>,
     /// The command; `/bin/bash` by default.
     command: Option<Vec<String>>,
 }
 
-/// What would be run, and how.
+/// The planned sandbox.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Planned {
     backend: String,
-    /// The program that is started: bubblewrap, `sandbox-exec`, or the command itself.
+    /// The program to start: bubblewrap, `sandbox-exec`, or the command itself.
     program: String,
     /// Its arguments.
     argv: Vec<String>,
-    /// Its variables, and no others.
+    /// Its complete environment.
     env: BTreeMap<String, String>,
-    /// What it sees, in the order in which it is mounted, and why. On a Mac nothing is mounted: the profile, an argument, says it.
+    /// The mounts, in order, each with a reason. On a Mac nothing is mounted: the profile in the arguments has the rules.
     mounts: Vec<Mounted>,
     /// Whether system calls are filtered.
     seccomp: bool,
@@ -56,12 +56,12 @@ pub(super) struct Planned {
     warnings: Vec<String>,
 }
 
-/// Something that the command sees.
+/// A mount.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Mount")]
 struct Mounted {
     target: String,
-    /// What is there and what may be done with it, in words.
+    /// The content of the mount and the kind of access, in words.
     what: String,
     reason: &'static str,
 }
@@ -70,22 +70,22 @@ struct Mounted {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Enforcement")]
 pub(super) struct Enforced {
-    enforced: Vec<Holds>,
-    gaps: Vec<Lacks>,
+    enforced: Vec<EnforcedProperty>,
+    gaps: Vec<UnenforcedProperty>,
 }
 
-/// A property that holds in the sandbox.
+/// A property that the sandbox enforces.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "EnforcedProperty")]
-struct Holds {
+struct EnforcedProperty {
     property: String,
     means: String,
 }
 
-/// Something that does not hold, or only in part.
+/// A property that is not enforced, or only in part.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "EnforcementGap")]
-struct Lacks {
+struct UnenforcedProperty {
     property: String,
     why: String,
 }
@@ -128,7 +128,7 @@ impl Parameters for PlanSandbox {
     }
 }
 
-/// What would be run on this machine, by whatever makes sandboxes for this program.
+/// Plans for this machine, with the backends of this program.
 #[cfg(target_os = "linux")]
 fn plan_here(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
     stockade_guard::exec::backends().plan(spec, facts)
@@ -139,16 +139,16 @@ fn plan_here(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
     plan(spec, facts)
 }
 
-/// The one backend of a Mac.
+/// The only backend on a Mac.
 const SEATBELT: &str = "seatbelt";
 
 fn on_a_mac(
-    wish: Option<&str>,
+    requested: Option<&str>,
     spec: &SandboxSpec,
     facts: &HostFacts,
     warnings: Vec<String>,
 ) -> Result<Json, Fault> {
-    if let Some(other) = wish.filter(|wish| !["auto", SEATBELT].contains(wish)) {
+    if let Some(other) = requested.filter(|requested| !["auto", SEATBELT].contains(requested)) {
         return Err(Fault::new(
             fault::NO_SANDBOX,
             format!("no plan is made for `{other}` on macos; there is {SEATBELT}"),
@@ -178,18 +178,18 @@ fn variables(variables: &[(OsString, OsString)]) -> BTreeMap<String, String> {
 /// Backends of other systems, which clients may name.
 const NOT_HERE: &[&str] = &[SEATBELT];
 
-fn backend(wish: Option<&str>, has_bwrap: bool) -> Result<SandboxBackend, Fault> {
+fn backend(requested: Option<&str>, has_bwrap: bool) -> Result<SandboxBackend, Fault> {
     let usual = if has_bwrap { SandboxBackend::Bwrap } else { SandboxBackend::Auto };
-    let Some(wish) = wish else { return Ok(usual) };
-    if NOT_HERE.contains(&wish) {
+    let Some(requested) = requested else { return Ok(usual) };
+    if NOT_HERE.contains(&requested) {
         return Err(Fault::new(
             fault::NO_SANDBOX,
             format!(
-                "no plan is made for `{wish}`; there are native, bwrap, landlock, docker and podman, and seatbelt for `hostFacts` of the platform macos"
+                "no plan is made for `{requested}`; there are native, bwrap, landlock, docker and podman, and seatbelt for `hostFacts` of the platform macos"
             ),
         ));
     }
-    backend_named(wish)
+    backend_named(requested)
 }
 
 fn mounts(plan: &Plan) -> Vec<Mounted> {
@@ -207,25 +207,28 @@ impl Enforced {
             enforced: enforcement
                 .enforced
                 .iter()
-                .map(|(property, means)| Holds { property: name(property), means: (*means).to_owned() })
+                .map(|(property, means)| EnforcedProperty {
+                    property: name(property),
+                    means: (*means).to_owned(),
+                })
                 .collect(),
             gaps: enforcement
                 .gaps
                 .iter()
-                .map(|gap| Lacks { property: name(&gap.property), why: gap.why.to_string() })
+                .map(|gap| UnenforcedProperty { property: name(&gap.property), why: gap.why.to_string() })
                 .collect(),
         }
     }
 }
 
-/// The name of a property, as JSON has names: `systemCalls`.
+/// Returns the JSON name of a property: `systemCalls`.
 fn name(property: &Property) -> String {
     let name = format!("{property:?}");
     let mut letters = name.chars();
     letters.next().map(|first| first.to_ascii_lowercase()).into_iter().chain(letters).collect()
 }
 
-/// A refusal to plan or to run: by policy, or because this machine cannot do it.
+/// Converts a refusal to plan or run: by policy, or because this machine cannot enforce it.
 pub(super) fn refused(refusal: &Refusal) -> Fault {
     let code = if matches!(refusal.what, What::Property(_)) { fault::NO_SANDBOX } else { fault::REFUSED };
     Fault::new(code, refusal.to_string()).with(serde_json::json!({

@@ -11,33 +11,33 @@ use crate::Server;
 use crate::bounds::MAX_BODY;
 use crate::fault::Fault;
 
-/// Take out of a text what a person does not see and a model does.
+/// Remove from a text what a user does not see but a model reads.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Sanitize {
     /// The text.
     text: String,
-    /// The most characters to keep; 20000 by default, and at most 1000000.
+    /// The maximum number of characters; 20000 by default, 1000000 at most.
     max_body_length: Option<usize>,
 }
 
-/// The clean text, and what was done to it.
+/// The cleaned text, and what was removed.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what the layer writes")]
 pub(super) struct Cleaned {
-    /// The text to use in place of the original.
+    /// The text to use instead of the original.
     body: String,
     html_comments_stripped: usize,
-    /// Whether it was cut.
+    /// Whether it was truncated.
     truncated: bool,
-    /// Whether text was hidden in characters of the tag block.
+    /// Whether text was hidden in Unicode tag characters.
     tag_block_detected: bool,
     invisible_stripped: Stripped,
-    /// The message that the removed characters spell, if they spell one.
+    /// The message in the removed characters, if any.
     #[schemars(default)]
     hidden_text: Option<String>,
-    /// What a person should look at.
+    /// Notes that a user should review.
     notes: Vec<String>,
     /// Whether the body differs from the text.
     changed: bool,

@@ -19,99 +19,98 @@ use stockade_guard::admission::scan_report::ScanTally;
 use stockade_guard::admission::scan_report::{JSON_HEAD, findings_json, summary_json};
 use stockade_guard::admission::scan_report::{SetAside, SetAsideRow};
 
-/// The most bytes of a bundle's answer that are findings. What goes beyond makes it truncated.
+/// Maximum size of the findings in a bundle's answer, in bytes. Further findings make it truncated.
 const MAX_FINDINGS: usize = 8 << 20;
 
-/// What a text is called that has no name: it is read as a skill is.
+/// The default file name of a text, which is parsed as a skill.
 const NAME: &str = "SKILL.md";
 
-/// Look for attacks in a text.
+/// Scan a text for attacks.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Scan {
     /// The text.
     text: Option<String>,
-    /// The same as bytes in Base64, read as a file of these bytes would be, UTF-16 too; positions count in the text that comes of
-    /// it.
+    /// The text as bytes in Base64, decoded like a file, including UTF-16. Positions refer to the decoded text.
     text_base64: Option<String>,
-    /// The name of the file that it is from; its ending tells how it is read. Nothing is opened.
+    /// The name of its file; the extension selects the syntax. The file is not opened.
     path: Option<PathBuf>,
-    /// How to scan.
+    /// The options.
     #[serde(default)]
-    options: Wish,
+    options: RequestedScan,
 }
 
-/// How the text is to be scanned.
+/// Options of a scan.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "ScanOptions")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Wish {
-    /// Only these rules, by their ids.
+struct RequestedScan {
+    /// Use only the rules with these IDs.
     rules: Option<Vec<String>>,
-    /// Rules of your own in TOML, added to the built-in ones.
+    /// Additional rules in TOML.
     rules_toml: Option<String>,
-    /// Whether to look behind disguises as well; true by default.
+    /// Whether to deobfuscate and decode text as well; true by default.
     decode: Option<bool>,
-    /// The most findings; 1000 by default.
+    /// The maximum number of findings; 1000 by default.
     max_findings: Option<usize>,
 }
 
-/// Look for attacks in a skill: its folder with all files, or the folder of its SKILL.md.
+/// Scan all files of a skill for attacks.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ScanBundle {
-    /// The folder, or the SKILL.md in it.
+    /// The directory of the skill, or its SKILL.md.
     path: PathBuf,
 }
 
-/// What was found, in the order of the text.
+/// The findings, in the order of the text.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what the layer writes")]
 pub(super) struct Report {
-    /// Whether nothing was found, and everything was looked at.
+    /// Whether everything was scanned and nothing was found.
     clean: bool,
     /// The worst severity.
     worst: Option<Severity>,
     findings: Vec<Finding>,
-    /// Whether there was more to report than a limit allows, or parts of the input could not be read.
+    /// Whether findings were omitted because of a limit, or parts of the input could not be read.
     truncated: bool,
-    /// Rules that are off by the configuration, each with where that stands.
+    /// Rules that the configuration disables, each with the position of the setting.
     #[schemars(default)]
     rules_off: Vec<String>,
 }
 
-/// What was found in a bundle.
+/// The findings in a bundle.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what `stockade scan --format json` prints as well")]
 pub(super) struct BundleReport {
-    /// Whether nothing was found, and everything was looked at.
+    /// Whether everything was scanned and nothing was found.
     clean: bool,
     /// The worst severity.
     worst: Option<Severity>,
-    /// How many files were scanned.
+    /// The number of scanned files.
     files: usize,
-    /// Each with the path of its file.
+    /// The findings, each with the path of its file.
     findings: Vec<Finding>,
-    /// What could not be scanned, or not all of it.
+    /// Files that could not be scanned completely.
     incomplete: Vec<Gap>,
-    /// What is not text: media files (`media`), and files of unknown content, with which the input is not clean.
+    /// Files that are not text: media files (`media`), and files of unknown content, which keep the input from being clean.
     not_scanned: Vec<Gap>,
-    /// What runs or instructs because it is there, whatever was found in it.
+    /// Files that run programs or instruct agents by their presence, whether or not they have findings.
     #[schemars(default)]
     surfaces: Vec<SurfaceInFile>,
-    /// Rules that are off by the configuration.
+    /// Rules that the configuration disables.
     #[schemars(default)]
     set_aside: Option<serde_json::Value>,
-    /// Whether there was more to report than a limit allows.
+    /// Whether results were omitted because of a limit.
     truncated: bool,
-    /// How many more rows `incomplete`, `notScanned` and `surfaces` would have, had they no limit.
+    /// The numbers of omitted rows of `incomplete`, `notScanned` and `surfaces`.
     #[schemars(default)]
     unlisted: usize,
 }
 
-/// One hit of one rule.
+/// A match of a rule.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what the layer writes")]
@@ -119,21 +118,21 @@ struct Finding {
     /// The file; only for bundles.
     #[schemars(default)]
     path: Option<String>,
-    /// Whether the path lost bytes that are no text.
+    /// Whether bytes of the path that are not UTF-8 were replaced.
     #[schemars(default)]
     path_is_lossy: bool,
     rule_id: String,
     category: String,
     severity: Severity,
-    /// Why it is a warning, though its rule is critical: its sentence forbids it or quotes it.
+    /// Why it is a warning although its rule is critical: the sentence forbids or quotes the text.
     #[schemars(default)]
     lowered_for: Option<String>,
-    /// The line of a configuration that set this severity, if it is not the severity of the rule itself.
+    /// The position in the configuration that changed the severity of the rule, if any.
     #[schemars(default)]
     changed_by: Option<String>,
-    /// What it means.
+    /// The meaning of the finding.
     description: String,
-    /// At most 100 characters of what matched.
+    /// The matched text, at most 100 characters.
     matched_text: String,
     /// In characters, from 0.
     position: usize,
@@ -143,13 +142,13 @@ struct Finding {
     line_number: usize,
     /// In characters, from 1.
     column: usize,
-    /// `raw`, `folded` where a disguise had to be taken off first, or `decoded`.
+    /// `raw`, `folded` if it was found after deobfuscation, or `decoded`.
     view: String,
-    /// What had to be taken off first: `disguise`, for letters of other scripts, invisible characters and idle quoting, or
-    /// `encoding`, for base64, hexadecimal digits, escapes, numbers of characters and texts in parts.
+    /// The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or `encoding`
+    /// for base64, hexadecimal digits, escapes, character codes and split strings.
     #[schemars(default)]
     decoded_from: Option<String>,
-    /// What to do about it.
+    /// The fix.
     remediation: String,
 }
 
@@ -161,7 +160,7 @@ enum Severity {
     Critical,
 }
 
-/// Something that runs or instructs because it is there.
+/// A file or entry that runs programs or instructs agents by its presence.
 #[derive(JsonSchema)]
 #[schemars(rename = "SkillSurface")]
 #[schemars(rename_all = "camelCase")]
@@ -175,11 +174,11 @@ struct SurfaceInFile {
     path_is_lossy: bool,
     /// From 1.
     line_number: usize,
-    /// What it says, the first characters of it.
+    /// The beginning of its text.
     text: String,
 }
 
-/// Something that was not scanned.
+/// A file that was not scanned.
 #[derive(JsonSchema)]
 #[schemars(rename = "ScanGap")]
 #[schemars(rename_all = "camelCase")]
@@ -212,7 +211,7 @@ impl Parameters for Scan {
             } else {
                 usual.deobfuscate
             },
-            // What other rules find takes no room away from what is asked for.
+            // Findings of other rules must not use up the limit.
             max_findings: if wanted.is_some() { most.max(usual.max_findings) } else { most },
             ..usual
         };
@@ -230,14 +229,14 @@ impl Parameters for Scan {
             self.text.as_ref().map_or(0, length).max(self.text_base64.as_ref().map_or(0, length) / 4 * 3);
         at_most("bytes of the text", bytes, MAX_SCANNED, "scan.bundle reads files")?;
         match (self.text, self.text_base64) {
-            // Positions count in the text as it was given, whatever is in it.
+            // Positions refer to the given text, whatever it contains.
             (Some(text), None) => {
                 let options = ScanOptions { syntax: syntax_of(path, &text), ..options };
                 Ok(answer(scanner.scan_with(&text, &options)))
             }
             (None, Some(base64)) => {
                 let bytes = bytes_of("textBase64", &base64)?;
-                // Of an archive, the report of the member that is worst: positions count in one text.
+                // For an archive, the report of the worst member, because positions refer to a single text.
                 let seen = scan_bytes(path, &bytes, scanner, &options, |mut scan| {
                     let unseen = scan.gap.as_ref().is_some_and(|gap| gap.coverage() >= Coverage::Opaque);
                     scan.report.truncated |= unseen;
@@ -275,7 +274,7 @@ impl Parameters for ScanBundle {
         check_scanner(Scanner::builtin()).map_err(|blind| Fault::of(&blind))?;
         let scanner = server.scanner_rules.of(Scanner::builtin())?;
         let is_manifest = self.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
-        // A bare name has the current folder as its parent.
+        // The parent of a bare name is the current directory.
         let folder = self.path.parent().filter(|_| is_manifest).map(|folder| {
             if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() }
         });

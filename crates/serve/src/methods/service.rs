@@ -1,4 +1,4 @@
-//! `ping` and `version`: whether the server is there, and which one.
+//! `ping` and `version`: the status and version of the server.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,32 +7,32 @@ use super::{AskedBy, Json, Lane, METHODS, Parameters};
 use crate::Server;
 use crate::fault::Fault;
 
-/// Say that the server is there.
+/// Check that the server answers.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Ping {}
 
-/// The server is there, and this is how it stands.
+/// The status of the server.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Pong {
-    /// Whether commands begin: not any more, where the server is about to end.
+    /// Whether new commands start; false while the server is shutting down.
     ready: bool,
 }
 
-/// Say which server it is, and what it answers.
+/// Return the version of the server and its methods.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Version {}
 
-/// Which server it is.
+/// The version of the server.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Versioned {
     name: &'static str,
     version: &'static str,
-    /// The agent that it is for, where it is for one alone.
+    /// The agent, if the server serves a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
-    /// Its methods: one that is not there is one that it does not have on this system.
+    /// The methods that are available on this system.
     methods: Vec<&'static str>,
 }
 
@@ -42,7 +42,7 @@ impl Parameters for Ping {
     type Answer = Pong;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        Ok(Json::of(&Pong { ready: !server.ending.has_begun() }))
+        Ok(Json::of(&Pong { ready: !server.shutdown.has_begun() }))
     }
 }
 

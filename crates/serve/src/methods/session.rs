@@ -1,4 +1,4 @@
-//! `session.open` and `session.close`: what is remembered between requests.
+//! `session.open` and `session.close`: state between requests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,70 +19,68 @@ use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;
 use crate::bounds::{MAX_SAID, at_most};
 use crate::fault::{self, Fault};
-use crate::guarded::{Guarded, Wish, said_of_paths};
+use crate::guarded::{Guarded, SessionRequest, said_of_paths};
 use crate::sessions::Session;
 
-/// Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands,
-/// skills, limits, results and hosts in it, every decision is recorded, and `config` only narrows. Budgets, breakers and steps
-/// are shared by all sessions of the agent. Without `agent`, `config` has the settings, and the session keeps nothing after it
-/// ends.
+/// Open a session: one run of one agent. With `agent`, the configuration of that agent decides on tools, paths, commands, skills,
+/// limits, results and hosts, every decision is recorded, and `config` can only narrow it. Budgets, circuit breakers and steps
+/// are shared by all sessions of the agent. Without `agent`, `config` has the settings, and nothing is stored after the session.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Open {
     /// The agent.
     agent: Option<String>,
-    /// The folder that the agent works in; without one, that of the server, or for `exec` the one that a request names.
+    /// The workspace of the agent; by default that of the server, or for `exec` the one in the request.
     workspace: Option<PathBuf>,
-    /// The tools that there are besides the known ones, so that their names in the configuration are no slips.
+    /// Additional tools, so that their names in the configuration are not reported as mistakes.
     #[serde(default)]
     tools: Vec<String>,
     /// MCP servers whose tools are not listed.
     #[serde(default)]
     mcp_servers: Vec<String>,
-    /// The run of a graph that the agent is a node of, as `graph.begin` names it: its commands may read and write the folder of
-    /// the run.
+    /// The graph run of which the agent is a node, from `graph.begin`: its commands can read and write the directory of the run.
     #[cfg(target_os = "linux")]
     graph: Option<String>,
-    /// Whether this client is told when policies of the session or rules of the server change, in notifications `policy.changed`;
-    /// false by default.
+    /// Whether to send notifications `policy.changed` when policies of the session or rules of the server change; false by
+    /// default.
     #[serde(default)]
     listen: bool,
     #[serde(default)]
     config: Config,
 }
 
-/// What holds in a session.
+/// Settings of a session.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "SessionConfig")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Config {
-    /// The tools: `{profile, allow, deny}`. Only for an agent, which then has no tool that either policy lacks.
+    /// The tool policy: `{profile, allow, deny}`. Only for an agent, which then has the tools that both policies allow.
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     tools: Option<ToolPolicyConfig>,
-    /// The workspace and its rules, as the `config` of `path.authorize`.
+    /// The workspace and its rules, like `config` of `path.authorize`.
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     paths: Option<SandboxConfig>,
-    /// What it may use, as the `config` of `limits.script` for `budget`.
+    /// The budget, like `config` of `limits.script` for `budget`.
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     budget: Option<BudgetLimits>,
-    /// When a service that fails is left alone, as the `config` of `limits.script` for `breaker`.
+    /// The circuit breaker, like `config` of `limits.script` for `breaker`.
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     breaker: Option<BreakerSettings>,
-    /// How many calls it may make; no limit by default.
+    /// The maximum number of calls; no limit by default.
     max_steps: Option<u32>,
-    /// How long answers to commands hold.
+    /// The lifetime of answers to commands.
     #[serde(default)]
     answers: Terms,
 }
 
-/// How long answers to commands hold that are to hold for more than one request.
+/// The lifetime of answers to commands that apply to more than one request.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "AnswerTerms")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Terms {
-    /// Minutes for those of the session, should it last longer; 720 by default and at most, 0 for none.
+    /// Minutes, for answers for the session; 720 by default and at most, 0 for none.
     session_minutes: Option<u64>,
-    /// Days for those that are kept; 30 by default and at most, 0 for none.
+    /// Days, for stored answers; 30 by default and at most, 0 for none.
     kept_days: Option<u64>,
 }
 
@@ -97,7 +95,7 @@ impl Terms {
     }
 }
 
-/// Close a session, and forget what was answered in it.
+/// Close a session, and delete the answers in it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Close {
@@ -105,31 +103,31 @@ pub(super) struct Close {
     session: String,
 }
 
-/// The session that was opened.
+/// The new session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Opened {
-    /// Its name. Who knows it may answer for it.
+    /// Its name. It is secret: every client that knows it can answer questions of the session.
     session: String,
 }
 
-/// The session that was closed.
+/// The closed session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Closed {
     session: String,
 }
 
 impl Open {
-    /// What an agent is held to besides its configuration.
-    fn wish(self) -> Wish {
+    /// Converts the parameters to the request for an agent's session.
+    fn request(self) -> SessionRequest {
         let Config { tools, mut paths, budget, breaker, max_steps, answers } = self.config;
         let workspace = self.workspace.or_else(|| paths.as_mut().and_then(|paths| paths.cwd.take()));
-        // What is not said bounds nothing.
+        // A limit that the request omits does not apply.
         let limits = AgentLimits {
             budget: budget.unwrap_or(UNBOUNDED),
             breaker: breaker.unwrap_or(PATIENT),
             max_steps,
         };
-        Wish {
+        SessionRequest {
             workspace,
             catalog: ToolCatalog { tools: self.tools, mcp_servers: self.mcp_servers },
             narrowing: Narrowing { tools, paths, limits: Some(limits) },
@@ -137,7 +135,7 @@ impl Open {
         }
     }
 
-    /// A session without an agent.
+    /// Opens a session without an agent.
     fn free(self, server: &Server) -> Result<Session, Fault> {
         if self.config.tools.is_some() || !self.tools.is_empty() || !self.mcp_servers.is_empty() {
             return Err(Fault::parameters("`tools` and `mcpServers` belong to the session of an `agent`"));
@@ -160,7 +158,7 @@ impl Open {
     }
 }
 
-/// Limits that narrow nothing.
+/// Limits without an effect.
 const UNBOUNDED: BudgetLimits = {
     let none = Allowance { tokens: Cap::Unlimited, cost: Cap::Unlimited };
     BudgetLimits { per_execution: none, per_hour: none, per_day: none, lease: Duration::MAX }
@@ -171,7 +169,7 @@ const PATIENT: BreakerSettings = BreakerSettings {
     probe_timeout: Duration::MAX,
 };
 
-/// The agent of a session: none, or the one agent that the server is for.
+/// Returns the agent of a session: the requested one, or the single agent of the server.
 pub(super) fn of_agent(asked: Option<&str>, only: Option<&str>) -> Result<Option<String>, Fault> {
     match (asked.filter(|name| !name.is_empty()), only) {
         (Some(asked), Some(only)) if asked != only => Err(Fault::new(
@@ -191,12 +189,12 @@ impl Parameters for Open {
     type Answer = Opened;
 
     fn answer(self, server: &Server, caller: &AskedBy<'_>) -> Result<Json, Fault> {
-        let listener = self.listen.then(|| Arc::downgrade(caller.traffic));
+        let listener = self.listen.then(|| Arc::downgrade(caller.queue));
         let session = match of_agent(self.agent.as_deref(), server.options.agent.as_deref())? {
             Some(agent) => {
                 #[cfg(target_os = "linux")]
                 let graph = self.graph.clone();
-                let guarded = Guarded::open(server, &agent, self.wish())?;
+                let guarded = Guarded::open(server, &agent, self.request())?;
                 #[cfg(target_os = "linux")]
                 if let Some(graph) = graph {
                     guarded.join(server, &graph)?;
@@ -205,7 +203,7 @@ impl Parameters for Open {
             }
             None => self.free(server)?,
         };
-        Ok(Json::of(&Opened { session: server.sessions.open(session, caller.traffic.client(), listener)? }))
+        Ok(Json::of(&Opened { session: server.sessions.open(session, caller.queue.client(), listener)? }))
     }
 
     fn reads_disk(server: &Server, parameters: &str) -> bool {

@@ -1,4 +1,4 @@
-//! `skill.manifest` and `skill.admit`: what a skill says about itself, and whether it may be used.
+//! `skill.manifest` and `skill.admit`: front matter and admission of skills.
 
 use std::path::PathBuf;
 
@@ -17,70 +17,70 @@ use crate::Server;
 use crate::bounds::{MAX_BODY, MAX_SCANNED, at_most};
 use crate::fault::Fault;
 
-/// What to do about a text that is too long.
+/// The fix for a text that is too long.
 const SHORTER: &str = "give the `path` of a file, or split it";
 
-/// What a text is called that has no name.
+/// The default name of a text.
 const NAME: &str = "SKILL.md";
 
-/// Read what a skill says about itself.
+/// Parse the front matter of a skill.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Manifest {
     /// The whole SKILL.md.
     text: String,
-    /// What is expected of its head: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`.
+    /// The dialect of its front matter: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`.
     dialect: Option<String>,
 }
 
-/// Say whether a skill may be used, and what of it reaches a model. In the session of an agent its configuration decides,
-/// `config` only makes it stricter, and with `activate` the agent has only the tools that the skill lists from then on.
+/// Decide whether a skill may be used, and return its text for a model. In the session of an agent its configuration decides,
+/// `config` can only make it stricter, and with `activate` the agent has only the tools that the skill lists from then on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Admit {
     /// The whole SKILL.md.
     text: Option<String>,
-    /// A file, or a folder with a SKILL.md, whose other files are scanned as well.
+    /// A file, or a directory with a SKILL.md, whose other files are scanned as well.
     path: Option<PathBuf>,
     /// A session of an agent.
     session: Option<String>,
-    /// Whether the skill is made active in the session, once it is let in; false by default.
+    /// Whether to activate the admitted skill in the session; false by default.
     #[serde(default)]
     activate: bool,
     #[serde(default)]
     config: Config,
 }
 
-/// How skills are let in.
+/// Options of the admission.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "AdmissionConfig")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Config {
-    /// What is expected of the head: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`.
+    /// The dialect of the front matter: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`.
     dialect: Option<String>,
-    /// Whether what is merely noted is an error; false by default.
+    /// Whether notes are errors; false by default.
     #[serde(default)]
     strict: bool,
-    /// The most characters of the text that reach a model; 20000 by default, and at most 1000000.
+    /// The maximum number of characters for a model; 20000 by default, 1000000 at most.
     max_body_length: Option<usize>,
-    /// Whether a critical finding blocks; true by default, else it flags.
+    /// Whether a critical finding blocks the skill; true by default. Otherwise the skill is flagged.
     block_on_critical: Option<bool>,
 }
 
-/// What a skill says about itself.
+/// The front matter of a skill.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Read {
-    /// Whether its dialect permits it.
+    /// Whether it is valid in its dialect.
     valid: bool,
-    /// Nothing where it is not valid.
+    /// Missing if it is not valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     manifest: Option<Value>,
     errors: Vec<Wrong>,
-    /// Its text, cleaned; nothing where it is not valid.
+    /// Its text, cleaned; missing if it is not valid.
     body: Option<String>,
 }
 
-/// Something that is wrong with a skill.
+/// A problem of a skill.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SkillProblem")]
 struct Wrong {
@@ -90,29 +90,29 @@ struct Wrong {
     rule: &'static str,
     /// `error`, `warning` or `note`.
     level: Value,
-    /// How to mend it.
+    /// The fix.
     fix: String,
 }
 
-/// What came of a skill at the door.
+/// The result of an admission.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Admitted<'r> {
-    /// `accepted`, `flagged`, `malformed` where it is written in a way that is not permitted, or `blocked` where it attacks.
+    /// `accepted`, `flagged`, `malformed` if its format is not permitted, or `blocked` if it contains an attack.
     admission: &'static str,
     name: &'r str,
     #[schemars(with = "Vec<Value>")]
     findings: &'r [SkillFinding],
-    /// What of it runs, or instructs: commands, hooks, servers, scripts, machine code, archives.
+    /// Its parts that run programs or instruct agents: commands, hooks, servers, scripts, machine code, archives.
     #[schemars(with = "Vec<Value>")]
     surfaces: &'r [Surface],
-    /// Its text, cleaned; nothing where it is blocked.
+    /// Its text, cleaned; missing if it is blocked.
     sanitized: Option<&'r str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     manifest: Option<Value>,
     /// Why it is not simply accepted, in sentences.
     reasons: Vec<String>,
     problems: Vec<Wrong>,
-    /// Rules of the scanner that are off by the configuration, each with where that stands.
+    /// Scanner rules that the configuration disables, each with the position of the setting.
     #[serde(rename = "rulesOff", skip_serializing_if = "<[String]>::is_empty")]
     #[schemars(default)]
     rules_off: &'r [String],
@@ -125,7 +125,7 @@ impl Parameters for Manifest {
 
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         at_most("bytes of `text`", self.text.len(), MAX_SCANNED, SHORTER)?;
-        // What the scanner finds is for the admission.
+        // Scanning is part of the admission, not of parsing.
         let options = AdmitOptions {
             dialect: dialect(self.dialect.as_deref())?,
             on_critical: OnCritical::Flag,
@@ -182,14 +182,16 @@ impl Parameters for Admit {
                 if self.config.dialect.is_some() && options.dialect != guard.guard().config().skills.dialect {
                     return Err(Fault::parameters("`dialect` comes from the configuration of the agent"));
                 }
-                // What is not said is no stricter than the configuration.
-                let wish = match self.config.block_on_critical {
+                // A setting that the request omits is no stricter than the configuration.
+                let options = match self.config.block_on_critical {
                     None => AdmitOptions { on_critical: OnCritical::Flag, ..options },
                     Some(_) => options,
                 };
-                let wish =
-                    AdmitOptions { max_chars: self.config.max_body_length.unwrap_or(usize::MAX), ..wish };
-                guard.admit_within(&source, Scanner::builtin(), &wish).map_err(|error| Fault::of(&error))?
+                let options =
+                    AdmitOptions { max_chars: self.config.max_body_length.unwrap_or(usize::MAX), ..options };
+                guard
+                    .admit_within(&source, Scanner::builtin(), &options)
+                    .map_err(|error| Fault::of(&error))?
             }
             None => {
                 let scanner = server.scanner_rules.of(Scanner::builtin())?;
@@ -245,7 +247,7 @@ impl Wrong {
     }
 }
 
-/// The manifest as JSON: what is not said is not there.
+/// Returns the manifest as JSON, without missing members.
 fn manifest(manifest: &SkillManifest, tools: &SkillTools) -> Value {
     let tools = match tools {
         SkillTools::Unlisted => Value::Null,

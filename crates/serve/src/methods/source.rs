@@ -1,4 +1,4 @@
-//! `source.resolve` and `source.apply`: how much of a tool's result reaches the model, and which part.
+//! `source.resolve` and `source.apply`: limits for the results of tools.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,8 +12,8 @@ use crate::fault::Fault;
 use crate::guarded::undecided;
 use crate::sessions::is_short;
 
-/// Say which limits hold for the results of a tool. In the session of an agent its configuration says so, and `overrides` only
-/// narrow.
+/// Return the limits for the results of a tool. In the session of an agent they are configured, and `overrides` can only narrow
+/// them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Resolve {
@@ -21,14 +21,14 @@ pub(super) struct Resolve {
     tool: String,
     /// A session of an agent.
     session: Option<String>,
-    /// What the operator wants otherwise. It is brought between floor and ceiling.
+    /// Overrides, which are clamped to the permitted range.
     #[serde(default)]
     #[schemars(with = "Option<Overrides>")]
     overrides: Option<ProfileOverride>,
 }
 
-/// Bring a tool's result into the form and size that its limits allow. In the session of an agent it is cleaned and scanned as
-/// well, and put on record.
+/// Convert a tool's result to the form and size that its limits allow. In the session of an agent it is also cleaned, scanned and
+/// recorded.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Apply {
@@ -38,29 +38,29 @@ pub(super) struct Apply {
     session: Option<String>,
     /// The result.
     text: Option<String>,
-    /// The same as bytes in Base64.
+    /// The result as bytes in Base64.
     text_base64: Option<String>,
-    /// What it was declared to be: `text/html; charset=utf-8`.
+    /// Its declared content type: `text/html; charset=utf-8`.
     content_type: Option<String>,
-    /// What the operator wants otherwise. It is brought between floor and ceiling.
+    /// Overrides, which are clamped to the permitted range.
     #[serde(default)]
     #[schemars(with = "Option<Overrides>")]
     overrides: Option<ProfileOverride>,
 }
 
-/// What an operator wants otherwise.
+/// Overrides of the limits of a tool.
 #[derive(JsonSchema)]
 #[schemars(rename = "SourceOverrides")]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "describes what the layer reads")]
 struct Overrides {
-    /// How many bytes are looked at.
+    /// The maximum number of bytes that are read.
     max_response_bytes: Option<f64>,
-    /// How many characters are kept.
+    /// The maximum number of characters in the result.
     max_chars: Option<f64>,
-    /// Which ones.
+    /// The part that is kept.
     extraction_strategy: Option<Strategy>,
-    /// Whether what a person would not see is taken out of HTML.
+    /// Whether invisible parts of HTML are removed.
     strip_hidden: Option<bool>,
 }
 
@@ -86,24 +86,24 @@ enum Strategy {
     Raw,
 }
 
-/// What may reach the model.
+/// The text for the model.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what the layer writes")]
 pub(super) struct Extract {
     text: String,
-    /// Whether something was left out for its size.
+    /// Whether it was truncated.
     truncated: bool,
     original_bytes: u64,
-    /// For an agent: how many comments and invisible characters were taken out.
+    /// For an agent: the number of removed comments and invisible characters.
     removed: Option<u64>,
     /// For an agent: whether the text contains text hidden in invisible characters.
     hidden: Option<bool>,
-    /// For an agent: what the scanner found, the worst first.
+    /// For an agent: the scanner's findings, the worst first.
     findings: Option<Vec<serde_json::Value>>,
-    /// For an agent: whether there is more than was looked at or is listed.
+    /// For an agent: whether the scan or the list of findings is incomplete.
     findings_truncated: Option<bool>,
-    /// For an agent: how bad the worst finding is.
+    /// For an agent: the severity of the worst finding.
     worst: Option<String>,
 }
 
@@ -113,10 +113,10 @@ impl Parameters for Resolve {
     type Answer = Profile;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let wish = self.overrides.unwrap_or_default();
+        let overrides = self.overrides.unwrap_or_default();
         let profile = match guard(server, self.session.as_deref())? {
-            Some(guard) => guard.source_profile(&self.tool, &wish),
-            None => resolve_source(&self.tool, &wish),
+            Some(guard) => guard.source_profile(&self.tool, &overrides),
+            None => resolve_source(&self.tool, &overrides),
         };
         Ok(Json::of(&profile))
     }
@@ -137,15 +137,15 @@ impl Parameters for Apply {
             (None, Some(base64)) => bytes_of("textBase64", &base64)?,
             _ => return Err(Fault::parameters("give either `text` or `textBase64`")),
         };
-        let wish = self.overrides.unwrap_or_default();
+        let overrides = self.overrides.unwrap_or_default();
         let content_type = self.content_type.as_deref();
         match guard(server, self.session.as_deref())? {
             Some(guard) => {
                 is_short("tool", &self.tool)?;
-                let result = guard.result(&self.tool, &bytes, content_type, Scanner::builtin(), &wish);
+                let result = guard.result(&self.tool, &bytes, content_type, Scanner::builtin(), &overrides);
                 Ok(Json::of(&result.map_err(|error| undecided(&error))?))
             }
-            None => Ok(Json::of(&extract(&bytes, &resolve_source(&self.tool, &wish), content_type))),
+            None => Ok(Json::of(&extract(&bytes, &resolve_source(&self.tool, &overrides), content_type))),
         }
     }
 

@@ -12,43 +12,43 @@ use crate::bounds::{MAX_LISTED, MAX_TOOLS, at_most};
 use crate::fault::Fault;
 use crate::guarded::undecided;
 
-/// What the skill is called that `skillAllowedTools` speaks for.
+/// The name of the skill of `skillAllowedTools`.
 const SKILL: &str = "skill";
 
-/// Say which tools of a list an agent may use. In the session of an agent its configuration decides, and what the request says
-/// besides only narrows.
+/// Return which tools of a list an agent may use. In the session of an agent its configuration decides, and other parameters can
+/// only narrow it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Resolve {
-    /// The tools that are present.
+    /// The available tools.
     tools: Vec<String>,
     /// A session of an agent.
     session: Option<String>,
-    /// The operator's policy; `coding` by default where there is no session.
+    /// The operator's policy; without a session, `coding` by default.
     policy: Option<Policy>,
-    /// The `allowed-tools` of the active skill. It can only narrow; an empty list leaves nothing.
+    /// The `allowed-tools` of the active skill, which can only narrow; an empty list allows no tool.
     skill_allowed_tools: Option<Entries>,
-    /// MCP servers whose tools are not listed, so that patterns for them are no slips.
+    /// MCP servers whose tools are not listed, so that patterns for them are not reported as mistakes.
     #[serde(default)]
     mcp_servers: Vec<String>,
 }
 
-/// An operator's policy for tools.
+/// An operator's tool policy.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "ToolPolicy")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Policy {
     /// The baseline; `coding` by default.
     profile: Option<String>,
-    /// What is added: names, `group:NAME`, patterns such as `mcp__github__*`.
+    /// Additional tools: names, `group:NAME`, patterns such as `mcp__github__*`.
     #[serde(default)]
     allow: Vec<String>,
-    /// What is removed, whatever allows it.
+    /// Denied tools, which take precedence.
     #[serde(default)]
     deny: Vec<String>,
 }
 
-/// A list, or a text with entries separated by spaces or commas.
+/// A list, or a string with entries separated by spaces or commas.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ListOrText")]
 #[serde(untagged)]
@@ -57,31 +57,31 @@ enum Entries {
     List(Vec<String>),
 }
 
-/// What is left of the tools.
+/// The resolved tools.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Resolved {
-    /// The tools that may be used, in the order in which they were given.
+    /// The allowed tools, in the given order.
     allowed: Vec<String>,
-    /// The tools that may not.
+    /// The denied tools.
     filtered: Vec<Filtered>,
-    /// What the arguments of allowed tools must keep to: one of `anyOf` of every row.
+    /// Restrictions on the arguments of allowed tools: one of `anyOf` of every row must match.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     limits: Vec<Limit>,
-    /// Names in the policy, and in the list of the skill, that mean nothing. A tool that a deny list misspells is not denied; a
-    /// group that it misspells denies everything.
+    /// Unknown names in the policy and in the skill's list. A misspelled tool in a deny list denies nothing; a misspelled group
+    /// denies everything.
     warnings: Vec<String>,
 }
 
-/// A tool that may not be used.
+/// A denied tool.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "FilteredTool")]
 struct Filtered {
     tool: String,
-    /// `kind` is `not_in_profile`, `explicit_deny` or `not_in_skill`; beside it stands what decided.
+    /// The reason: `kind` is `not_in_profile`, `explicit_deny` or `not_in_skill`, with the deciding entry.
     reason: Value,
 }
 
-/// What a skill says about the arguments of a tool.
+/// A skill's restriction on the arguments of a tool.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ToolArgumentLimit")]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! The trails that commands are put on record in; each is opened when it is first needed.
+//! The trails that record commands, each opened on first use.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,27 +11,27 @@ use crate::fault::Fault;
 use crate::{Audit, Server};
 use stockade_state::trail;
 
-/// The trails that are open, by the file that was asked for; that of this user has none.
+/// Open trails by their file; `None` is this user's trail.
 #[derive(Debug)]
 pub(crate) struct Trail {
-    wish: Audit,
+    requested: Audit,
     open: Mutex<BTreeMap<Option<PathBuf>, AuditTrail>>,
 }
 
 impl Trail {
-    pub(crate) fn new(wish: Audit) -> Self {
-        Self { wish, open: Mutex::default() }
+    pub(crate) fn new(requested: Audit) -> Self {
+        Self { requested, open: Mutex::default() }
     }
 
     /// Returns the trail, if one is configured. The trail of the agent's configuration counts only when the operator of the
     /// server named none.
     pub(crate) fn get(&self, configured: Option<&AuditConfig>) -> Result<Option<AuditTrail>, Fault> {
-        let path = match &self.wish {
+        let path = match &self.requested {
             Audit::Off => return Ok(None),
             Audit::File(path) => Some(path.as_path()),
             Audit::Default => configured.and_then(|audit| audit.path.as_deref()),
         };
-        let is_configured = configured.is_some() && matches!(self.wish, Audit::Default);
+        let is_configured = configured.is_some() && matches!(self.requested, Audit::Default);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let key = path.map(Path::to_path_buf);
         if let Some(trail) = open.get(&key) {
@@ -45,7 +45,7 @@ impl Trail {
     }
 }
 
-/// Puts a decision on record that was only asked for, where the configuration says so. `event` is made only then.
+/// Records a decision without an action, if the configuration requires it. `event` is called only then.
 pub(super) fn evaluated(server: &Server, event: impl FnOnce() -> AuditEvent) -> Result<(), Fault> {
     let Some(recording) = server.recording()? else { return Ok(()) };
     let kept = server.trail.get(Some(&recording.audit)).and_then(|trail| match trail {
@@ -64,12 +64,12 @@ pub(super) fn evaluated(server: &Server, event: impl FnOnce() -> AuditEvent) -> 
     }
 }
 
-/// What helps where a trail cannot be used: of what an agent does, which its configuration may name, and of anything else.
+/// Fixes for an unusable trail: for agents, whose configuration may name one, and for everything else.
 const CONFIGURED: &str =
     "`audit.path` of the configuration or `stockade serve --audit FILE` names another place";
 const NAMED: &str = "`stockade serve --audit FILE` names another place, `--no-audit` does without";
 
-/// What is answered where a record cannot be kept of what is to be done.
+/// Returns the fault for an action that cannot be recorded.
 pub(super) fn unrecorded(error: &dyn std::error::Error) -> Fault {
     unrecorded_unless(NAMED, error)
 }

@@ -17,48 +17,70 @@ const HEAD: &str = "\
 
 Generated from `src/`; `stockade serve --schema` prints the same as JSON Schema.
 
-`stockade serve` answers JSON-RPC 2.0 on standard input and output, or on a unix socket with `--socket PATH` that only
-programs of the same user reach: one request a line, one answer a line. Answers come in the order in which they are ready,
-so every request that wants one has an `id`. Batches are answered as a whole, and notifications not at all. A line that is
-wrong gets an error, and the server goes on.
+`stockade serve` answers JSON-RPC 2.0 on standard input and output, or on a Unix socket with `--socket PATH` that only
+programs of the same user can use. Each request and each answer is one line. Answers are sent as soon as they are ready, so
+every request that needs one has an `id`. A batch gets one response; notifications get none. An invalid line gets an error,
+and the server continues.
 
-Long requests and those that read the disk go to workers, commands to others, so that small requests never wait for them.
-Everything is bounded: the length of a line (`--max-request`) and its values (100000), of a batch (1000), of texts to scan (1 MiB), of
-commands (256 KiB), what is under way for one client (64
-requests), sessions (1024, of one client 64), connections (64) and commands that run (`--max-commands`). One client holds no more than some 64 MB,
-whatever it sends. A client that does not read its
-answers is not read from.
+```console
+$ echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' | stockade serve
+```
 
-Commands that are run are put on record in the audit trail, and are not run without.
+Requests that take long or access the disk are answered by workers, and commands by other workers, so that small requests
+never wait for them. A client that does not read its answers is not read from. These limits keep the memory for one client
+below some 64 MB:
 
-`session.open` with `agent` opens a session under the configuration of that agent, as [CONFIG.md](../config/CONFIG.md) has its keys: it
-decides about tools, paths, commands, skills, calls, results and hosts of every request that names the `session`, and each decision is put on
-record. What a request says besides only narrows: rules, policies, limits and paths of its own are asked as well, and the stricter answer
-holds. A configuration that has changed counts from the next request on; one that cannot be used answers nothing. Budgets, breakers and
-the steps of tasks (`execution`) are kept in the file of limits of this user, or on the Redis server that the configuration names
-(`limits.server`), for all sessions, servers and programs together. Where the server was started with `--agent ID`, requests without a session
-are part of one of that agent. A session ends with `session.close`, a minute after its client has left unless another connection
-continues it, or after a day without use. A reservation for a call that is never settled is charged in full when its time
-is up.
+| what | limit |
+|---|---|
+| length of a line | `--max-request` |
+| values in a line | 100000 |
+| requests in a batch | 1000 |
+| text to scan | 1 MiB |
+| length of a command | 256 KiB |
+| requests in flight of one client | 64 |
+| sessions | 1024, of one client 64 |
+| connections | 64 |
+| running commands | `--max-commands` |
 
-Where a person must be asked, `command.evaluate` in a session and `exec` of an agent return a `question`. Show its `shown`, which hides
-nothing, with its `reasons`, `cwd` and `files`, and send the request again with its `id` as `question` and the `answer`: `allow`, `deny`,
-`allow-session`, `deny-session` or `allow-always`. An answer to anything else than what is asked by then counts for nothing: not to
-another text, folder, variable or other bytes of a file. `answers.list` shows what holds, and `answers.revoke` takes it back.
+Commands are recorded in the audit trail; a command that cannot be recorded does not run.
 
-A client that opens a session with `listen` is told when policies change, by notifications `policy.changed`: those of a tool in that
-session, and the rules of the server. Each change is on record (`policy_changed`). Who does not read misses them.
+## Sessions
 
-With `stream`, what a command of `exec` prints is sent while it runs: notifications `exec.output`, each with the `id` of the request, a
-`seq` that counts them from 0 without a gap, and a piece of `stdout` or `stderr`; the answer comes after the last of them. Pieces of one
-stream are in order; between both it is the order in which they were read. No more is held for a client than a megabyte and two pipes, so a
-client that does not read makes the command wait, until its time is up. What was cut is said: `droppedBytes`, of what was too much (`maxOutputBytes`)
-or was not taken within ten seconds after the end. `cancel` ends a command by the `id` of its request, and so does a client that leaves.
+`session.open` with `agent` opens a session with the configuration of that agent ([CONFIG.md](../config/CONFIG.md)). It
+decides on tools, paths, commands, skills, calls, results and hosts of every request with that `session`, and each decision is
+recorded. Rules, policies, limits and paths in a request can only narrow it: the stricter decision applies. A changed
+configuration applies from the next request on; with an invalid one, every request is an error. Budgets, circuit breakers and
+the steps of tasks (`execution`) are stored in the limits file of this user, or on the configured Redis server
+(`limits.server`), and shared by all sessions, servers and programs. On a server started with `--agent ID`, requests without a
+session belong to a session of that agent.
 
-A bug in the answer to one request is told with -32603 and on standard error, and ends no other.
+A session ends with `session.close`, a minute after its client disconnected unless another connection continues it, or after a
+day without use. A call that is never settled is charged in full when its lease ends.
 
-The packages for [Python](../../packages/python) and [Node.js](../../packages/node) are made from the same types: typed methods, a
-time-out for every answer, a typed error for every way to fail, and a server that is started anew when it was lost.
+## Questions to the user
+
+If the user must be asked, `command.evaluate` in a session and `exec` of an agent return a `question`. Show its `shown`, which
+hides nothing, with its `reasons`, `cwd` and `files`, and repeat the request with its `id` as `question` and the `answer`:
+`allow`, `deny`, `allow-session`, `deny-session` or `allow-always`. The answer is bound to the text, the directory, the
+variables and the content of the files that were shown; if one of them has changed, the answer is void. `answers.list` lists
+valid answers, and `answers.revoke` revokes them.
+
+## Notifications and streaming
+
+A client with a `listen` session receives notifications `policy.changed`: for policies of a tool in that session, and for the
+rules of the server. Each change is recorded (`policy_changed`). A client that does not read misses them.
+
+With `stream`, the output of an `exec` is sent while the command runs, in notifications `exec.output`. Each has the `id` of
+the request, a `seq` that counts from 0 without gaps, and a piece of `stdout` or `stderr`; the answer follows the last one.
+Pieces of one stream are in order; between the streams, the order is that in which they were read. At most a megabyte and two
+pipes are buffered, so a client that does not read blocks the command, until its time limit. `droppedBytes` counts output that
+was dropped, because it exceeded `maxOutputBytes` or was not read within ten seconds after the end. `cancel` cancels a command
+by the `id` of its request; so does disconnecting.
+
+A bug that ends a request is reported with -32603 and on standard error; other requests are not affected.
+
+The packages for [Python](../../packages/python) and [Node.js](../../packages/node) are generated from the same types. They
+have typed methods and errors, a timeout for every answer, and restart a server that ended.
 ";
 
 #[test]
@@ -76,7 +98,7 @@ fn serve_md_is_fresh() {
 fn document() -> String {
     let schema = schema();
     let examples = answered();
-    let mut out = format!("{HEAD}\n| method | what it does |\n|---|---|\n");
+    let mut out = format!("{HEAD}\n## Methods\n\n| method | purpose |\n|---|---|\n");
     for (method, ..) in &examples {
         let anchor = method.replace('.', "");
         let _ = writeln!(
@@ -85,7 +107,7 @@ fn document() -> String {
             first_sentence(&schema["methods"][*method]["params"])
         );
     }
-    out.push_str("\n## Errors\n\n| code | name | what it means |\n|---|---|---|\n");
+    out.push_str("\n## Errors\n\n| code | name | meaning |\n|---|---|---|\n");
     for (code, name, means) in CODES {
         let _ = writeln!(out, "| {code} | `{name}` | {means} |");
     }
@@ -100,12 +122,12 @@ fn document() -> String {
             let _ = writeln!(out, "\n```json\n{:#}\n```", answer["result"]);
         }
     }
-    let _ = writeln!(out, "\n## Notifications\n\nWhat the server sends beside answers.");
+    let _ = writeln!(out, "\n## Notifications\n\nMessages of the server other than answers.");
     for (name, parameters) in schema["notifications"].as_object().into_iter().flatten() {
         let _ = writeln!(out, "\n### {name}\n\n{}\n", text(&parameters["description"]));
         fields(&mut out, &schema, parameters, "parameter");
     }
-    out.push_str("\n## Parts\n\nWhat parameters and results are made of.\n");
+    out.push_str("\n## Parts\n\nTypes of parameters and results.\n");
     for (name, part) in schema["$defs"].as_object().into_iter().flatten() {
         if part["properties"].is_object() {
             let _ = writeln!(out, "\n### {name}\n\n{}\n", text(&part["description"]));

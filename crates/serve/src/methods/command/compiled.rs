@@ -1,5 +1,5 @@
-//! The rules of requests, compiled once: a harness sends the same rules with every command, and to compile two hundred of
-//! them takes a thousand times as long as to decide.
+//! A cache of compiled rules of requests: a harness sends the same rules with every command, and compiling two hundred takes a
+//! thousand times as long as deciding.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,17 +9,17 @@ use super::rules::OwnRules;
 use crate::fault::Fault;
 use crate::operator_rules::Loaded;
 
-/// How many sets of rules are kept: as many as one server may have harnesses, each with its own.
+/// Maximum number of cached rule sets: one for each harness that a server may have.
 const MAX_SETS: usize = 8;
 
-/// The most bytes of text that a set may have which is kept. What is larger is compiled for each request.
+/// Maximum size of the text of a cached rule set. Larger ones are compiled for each request.
 const MAX_SET_BYTES: usize = 1 << 18;
 
-/// The sets of rules that were used last, each ready to decide; the last one used is at the end.
+/// The last used rule sets, compiled; the most recent one is last.
 #[derive(Debug, Default)]
 pub(crate) struct CompiledRules(Mutex<Vec<(RuleSets, Arc<CommandPolicy>)>>);
 
-/// The rules of a request, and which ones the server had then.
+/// The rules of a request, and the version of the server's rules.
 #[derive(Debug, PartialEq)]
 struct RuleSets {
     own: OwnRules,
@@ -27,14 +27,14 @@ struct RuleSets {
 }
 
 impl CompiledRules {
-    /// Returns the policy of rules, which are compared whole: no two sets are ever taken for each other. Those of the server
-    /// are told by their number.
+    /// Returns the policy of rules. Rules of requests are compared as a whole, so that no two sets are confused; those of the
+    /// server by their version.
     pub(super) fn get(&self, rules: OwnRules, operator: &Loaded) -> Result<Arc<CommandPolicy>, Fault> {
         let set = RuleSets { own: rules, operator: operator.number };
         if let Some(policy) = self.recall(&set) {
             return Ok(policy);
         }
-        // Compiled without the lock, so that rules that take long to compile do not block other requests.
+        // Compiled without the lock, so that slow compilation does not block other requests.
         let policy = Arc::new(set.own.compile(operator)?);
         if set.own.text_bytes() <= MAX_SET_BYTES {
             self.keep(set, &policy);

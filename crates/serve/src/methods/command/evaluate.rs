@@ -1,4 +1,4 @@
-//! `command.evaluate`: what may become of a command, part by part.
+//! `command.evaluate`: the decision on a command, part by part.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,127 +19,125 @@ use crate::Server;
 use crate::fault::Fault;
 use crate::guarded::undecided;
 
-/// The most parts that an answer lists, so that it is not many times as long as the question.
+/// Maximum number of parts in an answer, so that it is not many times as long as the request.
 const MAX_JUDGED: usize = 1000;
 
-/// Decide what may become of a command, part by part. What a person has answered to exactly this command for always counts. In
-/// a session, so does what they have said in it, and what is asked is returned as a `question`: show it, and send the request
-/// again with its `id` and the `answer`. In the session of an agent its configuration decides, rules of the request only make
-/// that stricter, and every decision is put on record.
+/// Decide on a command, part by part. Stored answers of the user to exactly this command apply, and in a session those of the
+/// session as well. A decision `ask` in a session contains a `question`: show it to the user, and repeat the request with its
+/// `id` and the `answer`. In the session of an agent the agent's configuration decides, rules of the request can only make it
+/// stricter, and every decision is recorded.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::methods) struct Evaluate {
-    /// The command, as text for a shell.
+    /// The command, as a shell text.
     command: Option<String>,
-    /// The same as a program and its arguments.
+    /// The command as a program and its arguments.
     argv: Option<Vec<String>>,
     /// The shell that would run it; `bash` by default.
     #[serde(default)]
     shell: ShellName,
-    /// Rules of your own, as objects; they come before the built-in ones.
+    /// Additional rules, as objects; they precede the built-in ones.
     #[serde(default)]
     rules: Vec<Map<String, Value>>,
-    /// Rules of your own, as the text of a rule file in TOML.
+    /// Additional rules, as the text of a rule file in TOML.
     rules_toml: Option<String>,
     #[serde(default)]
     config: EvaluateConfig,
-    /// The folder that it would run in, for rules about folders.
+    /// The working directory, for rules about directories.
     cwd: Option<PathBuf>,
-    /// The workspace, for rules about folders; `cwd` by default.
+    /// The workspace, for rules about directories; `cwd` by default.
     workspace: Option<PathBuf>,
-    /// Whether to look for rules that would make the decision milder, each for exactly the words of one part. Each is tried,
-    /// which takes longer than to decide; false by default.
+    /// Whether to suggest rules that would make the decision milder, each for exactly the words of one part. Every suggestion is
+    /// tested, which takes longer than deciding; false by default.
     #[serde(default)]
     suggest: bool,
-    /// A session, whose answers count; those that are kept for later sessions count in each, and without one.
+    /// A session, whose answers apply. Stored answers apply in every session, and without one.
     session: Option<String>,
-    /// The variables that it would run with, if they are known. An answer is bound to those that its meaning depends on.
+    /// The environment variables of the command, if known. An answer is bound to those that the command depends on.
     variables: Option<BTreeMap<String, String>>,
-    /// The `id` of the question that a person was shown. When the command, its folder, a variable or a file that it names has
-    /// changed since, `answer` counts for nothing.
+    /// The `id` of the question that was shown to the user. If the command, its directory, a variable or a file that it names has
+    /// changed since, `answer` is void.
     question: Option<String>,
-    /// What the person has said. What is to hold for more than this request needs `question`, and `session` where it is for that.
+    /// The user's answer. One that applies to more than this request needs `question`, and `session` if it is for the session.
     answer: Option<Said>,
 }
 
-/// About how many characters of a command are shown.
+/// Approximate number of characters of a command that are shown.
 const MAX_SHOWN: usize = 2000;
 
-/// What holds beside the rules.
+/// Settings besides the rules.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct EvaluateConfig {
-    /// What becomes of a command that no rule matches: `allow`, `sandbox`, `ask` or `deny`.
+    /// The decision for commands without a matching rule: `allow`, `sandbox`, `ask` or `deny`.
     default_action: Option<String>,
-    /// Whether dangerous commands are found, whatever the rules say. They always are.
+    /// Whether dangerous commands are detected regardless of rules. Must be true.
     detect_dangerous: Option<bool>,
 }
 
-/// What was decided about the command.
+/// The decision on the command.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CommandDecision")]
 #[serde(rename_all = "camelCase")]
 pub(in crate::methods) struct Evaluated {
     /// The strictest action of all parts: `allow`, `sandbox`, `ask` or `deny`.
     action: &'static str,
-    /// Why, for the part that decides.
+    /// The reason, for the deciding part.
     reason: String,
-    /// The rule or the hazard that decides, where it was one.
+    /// The deciding rule or hazard, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     matched_rule: Option<String>,
-    /// Everything that the command does, each with its own verdict; of more than a thousand things, the strictest.
+    /// All parts of the command, each with its decision; the strictest thousand if there are more.
     commands: Vec<Judged>,
-    /// How many of them were left out, where there are more than a thousand.
+    /// The number of omitted parts, if there are more than a thousand.
     #[serde(skip_serializing_if = "Option::is_none")]
     commands_left_out: Option<usize>,
-    /// The same command in one canonical spelling, where every word is certain: run this, and what runs is what was
-    /// judged.
+    /// The command in a canonical form, if every word is certain. Run this form, so that exactly the judged command runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     rendered: Option<String>,
-    /// What asks or denies, in one line as a person is to see it: padding is counted, and what has no shape is written out.
+    /// The part that is asked about or denied, on one line for display: padding is counted, and invisible characters are escaped.
     #[serde(skip_serializing_if = "Option::is_none")]
     shown: Option<String>,
-    /// What a person is to be asked, in a session: `id`, `shown`, `cwd`, `reasons`, the `variables` and `files` that an answer is
-    /// bound to, the `answers` that can be given, and in `once` why no yes can last.
+    /// The question to the user, in a session: `id`, `shown`, `cwd`, `reasons`, the `variables` and `files` that an answer is
+    /// bound to, the possible `answers`, and in `once` why an approval cannot last.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     question: Option<CommandQuestion>,
-    /// What a person has said, where that decided.
+    /// The user's answer, if it decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     answered: Option<AnsweredBy>,
-    /// Rules that would make the decision milder, where `suggest` asked for them: to show to a person, never to add
-    /// automatically.
+    /// With `suggest`, rules that would make the decision milder. Show them to the user; never add them automatically.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     suggestions: Vec<SuggestedRule>,
 }
 
-/// A rule that would make a decision milder; it was tried.
+/// A tested rule that would make a decision milder.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SuggestedRule {
-    /// The rule, in TOML, as `rulesToml` and files of rules hold it.
+    /// The rule in TOML, as in `rulesToml` and rule files.
     rule: String,
-    /// What the command becomes with this rule and those before it.
+    /// The decision with this rule and those before it.
     then: &'static str,
-    /// The part that it is about.
+    /// The part of the command that it matches.
     span: ByteSpan,
 }
 
-/// One thing that the command does.
+/// One part of a command.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CommandPart")]
 struct Judged {
-    /// The program and its arguments; `null` for a word that is only known when it runs. Empty for what runs nothing.
+    /// The program and its arguments; `null` for a word that is only known at run time. Empty if the part runs no program.
     argv: Argv,
     action: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<String>,
     reason: String,
-    /// What would be safer, for a dangerous command.
+    /// A safer alternative, for a dangerous command.
     #[serde(skip_serializing_if = "Option::is_none")]
     instead: Option<String>,
     span: ByteSpan,
-    /// The programs and substitutions that it runs through, the outermost first.
+    /// The wrappers and substitutions that it runs through, outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     via: Vec<String>,
 }
@@ -165,11 +163,12 @@ impl Parameters for Evaluate {
         let guard = session.as_ref().and_then(|session| session.of_agent());
         let guard = guard.map(|guarded| guarded.now(server)).transpose()?;
         let guard = guard.as_ref();
-        let told = Told { variables: self.variables, question: self.question, answer: self.answer };
+        let requested =
+            RequestedAnswer { variables: self.variables, question: self.question, answer: self.answer };
         question.answered(server, guard, |asked| {
             let is_recorded = server.recording()?.is_some();
             let suggestions = if self.suggest || is_recorded { (asked.suggest)() } else { Vec::new() };
-            let (effect, evaluated) = answered(server, self.session.as_deref(), guard, &told, asked)?;
+            let (effect, evaluated) = answered(server, self.session.as_deref(), guard, &requested, asked)?;
             match guard {
                 Some(guard) => record_of_agent(guard, asked, &evaluated)?,
                 None => record(server, self.session.as_deref(), asked, effect, &suggestions)?,
@@ -193,35 +192,39 @@ impl Parameters for Evaluate {
     }
 }
 
-/// What a request says beside the command.
-struct Told {
+/// The answer in a request, and its context.
+struct RequestedAnswer {
     variables: Option<BTreeMap<String, String>>,
     question: Option<String>,
     answer: Option<Said>,
 }
 
-/// Decides with what people have answered.
+/// Applies the user's answers to a decision.
 fn answered(
     server: &Server,
     session: Option<&str>,
     guard: Option<&Session>,
-    told: &Told,
+    requested: &RequestedAnswer,
     asked: &Asked<'_, '_, '_>,
 ) -> Result<(Effect, Evaluated), Fault> {
     let decision = asked.decision;
     let by_rules = (decision.effect, Evaluated::of(decision));
-    let is_silent = session.is_none() && told.question.is_none() && told.answer.is_none();
-    // Without answers, no file that the command names need be read.
+    let is_silent = session.is_none() && requested.question.is_none() && requested.answer.is_none();
+    // Without answers, the files that the command names need not be read.
     if is_silent && !server.kept_answers.may_hold_any() {
         return Ok(by_rules);
     }
     let agent = guard.map_or("", |guard| guard.guard().agent());
     let terms = guard.map_or(AnswerTerms::MAX_TERMS, Session::answer_terms);
-    let wanted =
-        AskedCommand { agent, shell: asked.shell, place: asked.place, variables: told.variables.as_ref() };
+    let wanted = AskedCommand {
+        agent,
+        shell: asked.shell,
+        place: asked.place,
+        variables: requested.variables.as_ref(),
+    };
     let Some(question) = CommandQuestion::of(decision, &wanted) else { return Ok(by_rules) };
     let answers = answers::of(server, session)?;
-    let said = match Reply::of(told.question.as_deref(), told.answer, session, &question)? {
+    let said = match Reply::of(requested.question.as_deref(), requested.answer, session, &question)? {
         Reply::Given(said) => answers.answer_within(&question, said, terms).map(Some),
         Reply::None => answers.recall_within(&question, terms),
         Reply::ToAnother => {
@@ -236,7 +239,7 @@ fn answered(
     })
 }
 
-/// What was decided by the rules, and what a person has said to it.
+/// The decision of the rules, with the user's answer.
 fn record_of_agent(guard: &Session, asked: &Asked<'_, '_, '_>, evaluated: &Evaluated) -> Result<(), Fault> {
     let decision = guard.decided_on(asked.decision, asked.options, asked.place);
     let decision = decision.map_err(|error| undecided(&error))?;
@@ -253,7 +256,7 @@ fn record(
 ) -> Result<(), Fault> {
     let of_session = session.map(|name| server.sessions.find(name)).transpose()?;
     let asked_for = EvaluatedFor {
-        door: Evaluate::METHOD,
+        entry_point: Evaluate::METHOD,
         agent: of_session.as_ref().map(|session| session.agent()),
         session,
         cwd: asked.place.cwd.as_deref(),
@@ -278,7 +281,7 @@ impl Evaluated {
         }
     }
 
-    /// What holds after a person has said something.
+    /// Returns the decision after the user's answer.
     fn after(self, said: &AnsweredCommand) -> Self {
         let word = if said.answer.is_yes() { "yes" } else { "no" };
         Self {
@@ -306,7 +309,7 @@ fn judged(decision: &CommandDecision<'_, '_>, part: &Part<'_, '_>) -> Judged {
     }
 }
 
-/// The rule or the hazard that decided on a part.
+/// Returns the rule or hazard that decided on a part.
 fn rule(part: &Part<'_, '_>) -> Option<String> {
     let is_one = part.cause.rule().is_some() || matches!(part.cause, Cause::Hazard(_));
     is_one.then(|| part.cause.id().to_owned())

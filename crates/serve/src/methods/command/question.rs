@@ -1,4 +1,4 @@
-//! What is asked about a command, and by which rules it is answered.
+//! Questions about commands, and the rules that answer them.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::Server;
 use crate::bounds::{MAX_COMMAND, at_most};
 use crate::fault::Fault;
 
-/// What every method that decides is asked.
+/// The common parameters of methods that decide on commands.
 pub(super) struct Question {
     pub(super) command: Option<String>,
     pub(super) argv: Option<Vec<String>>,
@@ -28,18 +28,18 @@ pub(super) struct Question {
     pub(super) workspace: Option<PathBuf>,
 }
 
-/// A decision, and what it was made of.
+/// A decision with its inputs.
 pub(super) struct Asked<'a, 't, 'p> {
     pub(super) decision: &'a CommandDecision<'t, 'p>,
     pub(super) shell: Shell,
     pub(super) place: &'a CommandContext,
-    /// Returns the rules that would make the decision milder: each was tried.
+    /// Returns tested rules that would make the decision milder.
     pub(super) suggest: &'a dyn Fn() -> Vec<Suggestion>,
     pub(super) options: &'a ReadOptions,
 }
 
 impl Question {
-    /// Decides by the rules of the server, by those that the request brings along, and by the built-in ones.
+    /// Decides by the rules of the server, those of the request, and the built-in ones.
     pub(super) fn decided<R>(
         self,
         server: &Server,
@@ -48,8 +48,8 @@ impl Question {
         self.answered(server, None, |asked| then(asked.decision))
     }
 
-    /// Decides likewise, and can say which rules would make the decision milder: each was tried. For an agent, its configuration
-    /// decides about its workspace, and the rules that the request or the server has besides only make that stricter.
+    /// Decides likewise, and keeps the inputs for suggestions. For an agent the agent's configuration decides, and rules of the
+    /// request or server can only make it stricter.
     pub(super) fn answered<R>(
         self,
         server: &Server,
@@ -100,7 +100,7 @@ impl<'a, 't, 'p> Asked<'a, 't, 'p> {
     }
 }
 
-/// Where a command of an agent would run: in its workspace, or in a folder that the request names.
+/// Returns where a command of an agent would run: in its workspace, or in the requested directory.
 fn place_of(
     session: &Session,
     cwd: Option<PathBuf>,
@@ -115,9 +115,9 @@ fn place_of(
     Ok(CommandContext::new(Some(cwd), Some(own.to_owned())))
 }
 
-/// A client that could switch the floor off would be the one who is to be watched.
-fn always_detects(wish: Option<bool>) -> Result<(), Fault> {
-    match wish {
+/// Refuses to disable the detection of dangerous commands: the client may be the program that is supervised.
+fn always_detects(requested: Option<bool>) -> Result<(), Fault> {
+    match requested {
         Some(false) => Err(Fault::parameters(
             "`detectDangerous` cannot be false: dangerous commands are found whatever the rules say; the rules of an \
              admin may switch off a single hazard, see `stockade policy --help`",
@@ -126,7 +126,7 @@ fn always_detects(wish: Option<bool>) -> Result<(), Fault> {
     }
 }
 
-/// The text to judge.
+/// Returns the text to judge.
 pub(in crate::methods) fn text(command: Option<String>, argv: Option<&[String]>) -> Result<String, Fault> {
     let text = match (command, argv) {
         (Some(command), None) => command,

@@ -14,57 +14,55 @@ use super::question::Question;
 use crate::Server;
 use crate::fault::Fault;
 
-/// Say where a command runs.
+/// Decide where a command runs.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::methods) struct RouteCommand {
-    /// The command, as text for a shell.
+    /// The command, as a shell text.
     command: Option<String>,
-    /// The same as a program and its arguments.
+    /// The command as a program and its arguments.
     argv: Option<Vec<String>>,
     /// The shell that would run it; `bash` by default.
     #[serde(default)]
     shell: ShellName,
-    /// Rules of your own, as objects; they come before the built-in ones.
+    /// Additional rules, as objects; they precede the built-in ones.
     #[serde(default)]
     rules: Vec<Map<String, Value>>,
-    /// Rules of your own, as the text of a rule file in TOML.
+    /// Additional rules, as the text of a rule file in TOML.
     rules_toml: Option<String>,
     #[serde(default)]
     config: RouteConfig,
-    /// The sandboxes that there are: `native` (or `bwrap`, `landlock`, `seatbelt`), `docker` (or `container`), or
-    /// `ssh:HOST`.
+    /// The available sandboxes: `native` (or `bwrap`, `landlock`, `seatbelt`), `docker` (or `container`), or `ssh:HOST`.
     #[serde(default)]
     available: Vec<String>,
-    /// The folder that it would run in, for rules about folders.
+    /// The working directory, for rules about directories.
     cwd: Option<PathBuf>,
-    /// The workspace, for rules about folders; `cwd` by default.
+    /// The workspace, for rules about directories; `cwd` by default.
     workspace: Option<PathBuf>,
 }
 
-/// How commands are routed.
+/// Configuration of the routing.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RouteConfig {
-    /// Whether commands are put into a sandbox at all; false by default.
+    /// Whether commands run in a sandbox at all; false by default.
     enabled: Option<bool>,
     /// Programs that always run in a sandbox.
     #[serde(alias = "alwaysSandbox")]
     always: Option<Vec<String>>,
-    /// Programs that need none while nothing about them is dangerous.
+    /// Programs that need no sandbox unless they are used dangerously.
     #[serde(alias = "neverSandbox")]
     never: Option<Vec<String>>,
-    /// Whether a command that needs a sandbox is blocked when no sandbox is available; otherwise a person is asked. True by
-    /// default.
+    /// Whether a command that needs a sandbox is blocked if none is available; otherwise the user is asked. True by default.
     #[serde(alias = "fail_closed", alias = "failClosed")]
     fail_closed_on_unavailable: Option<bool>,
-    /// The sandboxes to use, the best first; those of the operating system, then containers, by default.
+    /// The sandboxes to use, in order of preference; by default those of the operating system, then containers.
     backends: Option<Vec<String>>,
-    /// Whether a person can be asked; true by default.
+    /// Whether the user can be asked; true by default.
     asker: Option<bool>,
-    /// What becomes of a command that no rule matches: `allow`, `sandbox`, `ask` or `deny`.
+    /// The decision for commands without a matching rule: `allow`, `sandbox`, `ask` or `deny`.
     default_action: Option<String>,
-    /// Whether dangerous commands are found, whatever the rules say. They always are.
+    /// Whether dangerous commands are detected regardless of rules. Must be true.
     detect_dangerous: Option<bool>,
 }
 
@@ -77,9 +75,9 @@ pub(in crate::methods) struct Routed {
     #[serde(skip_serializing_if = "Option::is_none")]
     backend: Option<String>,
     reason: String,
-    /// Whether a person must say yes first. What is `blocked` then runs as it is, after a yes.
+    /// Whether the user must approve it first. With `blocked`, an approved command runs without a sandbox.
     ask: bool,
-    /// What was decided about the command: `allow`, `sandbox`, `ask` or `deny`.
+    /// The decision on the command: `allow`, `sandbox`, `ask` or `deny`.
     action: &'static str,
 }
 
@@ -160,24 +158,24 @@ impl RouteConfig {
     }
 }
 
-/// The sandboxes that a client can speak of, whether or not this program makes them.
+/// Kinds of sandboxes that a client can name, including those that this program does not create.
 #[derive(Debug, Clone, PartialEq)]
 enum SandboxKind {
-    /// One that the operating system provides.
+    /// A sandbox of the operating system.
     Native,
-    /// A container, whatever runs it.
+    /// A container of any engine.
     Container,
-    /// Another machine, reached by its name.
+    /// Another machine, by its name.
     Remote { host: String },
 }
 
-/// A sandbox by the name that the client has for it.
+/// A sandbox, by the client's name for it.
 struct Named<'n> {
     name: &'n str,
     kind: SandboxKind,
 }
 
-/// The names of sandboxes, and their kinds.
+/// Names of sandboxes, and their kinds.
 const BACKENDS: &[(&str, SandboxKind)] = &[
     ("native", SandboxKind::Native),
     ("bwrap", SandboxKind::Native),

@@ -1,7 +1,7 @@
-//! The rules that a request brings along: as objects, or as the text of a rule file.
+//! Rules in a request: as objects, or as the text of a rule file.
 //!
-//! An object is either a rule as rule files have it (`decision`), or one in the words of other tools (`action`, `kind`,
-//! `constraints`). Both become a rule file, so that every rule is checked in the one place where rules are.
+//! An object is either a rule as in rule files (`decision`), or one in the format of other tools (`action`, `kind`,
+//! `constraints`). Both are converted to a rule file, so that all rules are validated in one place.
 
 use serde_json::{Map, Value, json};
 use stockade_guard::command::rules::{CommandRuleFile, CommandRuleFileError, CommandRuleFormat};
@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::operator_rules::Loaded;
 use stockade_state::command_rules::strictest;
 
-/// The keys of a rule in the words of other tools.
+/// The keys of a rule in the format of other tools.
 const FOREIGN: &[&str] = &[
     "action",
     "allow",
@@ -30,16 +30,16 @@ const FOREIGN: &[&str] = &[
     "tags",
 ];
 
-/// The keys of its constraints, and what rule files call them.
+/// The keys of its constraints, and the corresponding keys of rule files.
 const CONSTRAINTS: &[(&str, &str)] =
     &[("deniedArgs", "deny"), ("allowedArgs", "require"), ("allowedDirs", "cwd"), ("deniedDirs", "not_cwd")];
 
-/// Reads the name of an action.
+/// Parses the name of an action.
 fn effect(name: &str) -> Result<Effect, Fault> {
     Effect::from_name(name).ok_or_else(|| Fault::unknown("action", name, Effect::NAMES.iter().copied()))
 }
 
-/// What a request brings along.
+/// The rules of a request.
 #[derive(Debug, PartialEq)]
 pub(super) struct OwnRules {
     pub(super) rules: Vec<Map<String, Value>>,
@@ -48,12 +48,12 @@ pub(super) struct OwnRules {
 }
 
 impl OwnRules {
-    /// Returns whether the request brings nothing along, so that the built-in rules alone hold.
+    /// Returns whether the request has no rules, so that only the built-in ones apply.
     pub(super) const fn is_empty(&self) -> bool {
         self.rules.is_empty() && self.toml.is_none() && self.default_action.is_none()
     }
 
-    /// Returns how many bytes of text the rules are.
+    /// Returns the size of the rules' text in bytes.
     pub(super) fn text_bytes(&self) -> usize {
         let parts = self.rules.iter().flatten().map(|(key, value)| key.len() + value.to_string().len());
         parts.sum::<usize>() + self.toml.as_ref().map_or(0, String::len)
@@ -77,7 +77,7 @@ impl OwnRules {
         if let Some(action) = &self.default_action {
             defaults = CommandDefaults { unmatched: effect(action)?, ..defaults };
         }
-        // What the server was started with holds whatever a request says.
+        // The rules of the server always apply, whatever the request contains.
         let defaults = operator.defaults.map_or(defaults, |of_server| strictest(of_server, defaults));
         let layers =
             files.iter().map(|file| file.layer(Layer::User)).chain(operator.layers.clone()).collect();
@@ -85,7 +85,7 @@ impl OwnRules {
     }
 }
 
-/// Reads rules that are objects, for those of the server.
+/// Parses rules that are objects, for the server's rules.
 pub(in crate::methods) fn rule_objects(rules: &[Map<String, Value>]) -> Result<Vec<CommandRule>, Fault> {
     if rules.is_empty() { Ok(Vec::new()) } else { Ok(objects(rules)?.rules().to_vec()) }
 }
@@ -103,7 +103,7 @@ fn poses_as_builtin(rule: &Map<String, Value>) -> bool {
     rule.get("tags").and_then(Value::as_array).is_some_and(|tags| tags.iter().any(|tag| tag == "builtin"))
 }
 
-/// Returns a rule as rule files have it.
+/// Returns a rule in the format of rule files.
 fn row(number: usize, rule: &Map<String, Value>) -> Result<Value, Fault> {
     if rule.contains_key("decision") {
         return Ok(Value::Object(rule.clone()));
@@ -120,7 +120,7 @@ fn row(number: usize, rule: &Map<String, Value>) -> Result<Value, Fault> {
     let (key, pattern) = pattern(number, rule)?;
     row.insert(key.to_owned(), pattern);
     for (from, to) in
-        // What a rule is refused without is said in the words of rule files, so that it can be given in them.
+        // Missing keys are reported with their names in rule files, so that the error can be fixed there.
         [
             ("priority", "priority"),
             ("enabled", "enabled"),
@@ -137,7 +137,7 @@ fn row(number: usize, rule: &Map<String, Value>) -> Result<Value, Fault> {
     Ok(Value::Object(row))
 }
 
-/// Which commands a rule is about, by the key that rule files have for it.
+/// Returns the pattern of a rule, with its key in rule files.
 fn pattern(number: usize, rule: &Map<String, Value>) -> Result<(&'static str, Value), Fault> {
     if let Some(prefix) = rule.get("prefix") {
         return Ok(("prefix", prefix.clone()));
@@ -147,7 +147,7 @@ fn pattern(number: usize, rule: &Map<String, Value>) -> Result<(&'static str, Va
     };
     let is_regex = rule.get("isRegex").and_then(Value::as_bool).unwrap_or(false);
     Ok(match anchored(pattern) {
-        // Elsewhere a glob of one word, or an expression like `^git$`, looks at the name of the program alone.
+        // In other tools, a glob of one word or an expression like `^git$` matches only the program name.
         _ if !is_regex && !pattern.contains(char::is_whitespace) => ("prefix", json!([pattern])),
         _ if !is_regex => ("glob", pattern.into()),
         Some(word) => ("prefix", json!([word])),

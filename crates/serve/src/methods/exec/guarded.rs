@@ -1,4 +1,4 @@
-//! `exec` for an agent: its configuration decides, as it does for `stockade run`.
+//! `exec` for an agent: its configuration decides, as for `stockade run`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,13 +23,13 @@ use crate::methods::session::of_agent;
 use crate::sessions::is_short;
 use stockade_state::executions;
 
-/// The tool that skills and policies know commands by.
+/// The tool name of commands in skills and policies.
 const TOOL: &str = "exec";
 
-/// The profile of what commands print.
+/// The profile of command output.
 const PROFILE: &str = "bash";
 
-/// The session that a command is one of: the one that a request names or that the server is for, or one for it alone.
+/// The session of a command: the requested one, that of the server's agent, or a new one for this command alone.
 pub(super) fn session(server: &Server, exec: &Exec) -> Result<Option<OfAgent>, Fault> {
     let only = server.options.agent.as_deref();
     let asked = of_agent(exec.agent.as_deref(), only)?;
@@ -64,7 +64,7 @@ pub(super) fn session(server: &Server, exec: &Exec) -> Result<Option<OfAgent>, F
     Ok(Some(OfAgent { session, execution: Some(own.execution(&exec.execution).to_owned()) }))
 }
 
-/// A session of an agent, and the task whose step a command is.
+/// A session of an agent, and the task of a command.
 pub(super) struct OfAgent {
     session: Session,
     execution: Option<String>,
@@ -104,7 +104,7 @@ pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl
             let shown = pending.question().map(|question| question.id.as_str());
             match exec.answer {
                 None => return Err(unasked(&pending)),
-                // An answer to another question does not count.
+                // An answer to another question is void.
                 Some(_) if exec.question.is_some() && exec.question.as_deref() != shown => {
                     let fault = unasked(&pending);
                     return Err(Fault { message: format!("{CHANGED}: {}", fault.message), ..fault });
@@ -121,8 +121,8 @@ pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl
         RunAnswer::Ran(ran) => {
             let printed = &ran.report.outcome.output;
             let all = [printed.stdout.as_slice(), printed.stderr.as_slice()].concat();
-            let wish = ProfileOverride::default();
-            let result = session.result(PROFILE, &all, None, Scanner::builtin(), &wish);
+            let overrides = ProfileOverride::default();
+            let result = session.result(PROFILE, &all, None, Scanner::builtin(), &overrides);
             Ok(ended(*ran, Some(result.map_err(|error| undecided(&error))?)))
         }
         RunAnswer::Refused(decision) if decision.layer == DecisionLayer::Limits => Err(exhausted(&decision)),
@@ -139,7 +139,7 @@ pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl
     }
 }
 
-/// A request can only narrow what the configuration of its agent says.
+/// A request can only narrow the configuration of its agent.
 fn wider(mode: SandboxMode, holds: SandboxMode) -> Fault {
     let (mode, holds) = (mode.name(), holds.name());
     let message =
@@ -151,7 +151,7 @@ fn ended(ran: Ran, result: Option<ToolResult>) -> Ended {
     Ended { decision: Some(ran.decision), result, ..Ended::of(&ran.report) }
 }
 
-/// Who asks a person then sends the request again, with the answer.
+/// The client asks the user and repeats the request with the answer.
 fn unasked(pending: &PendingRun) -> Fault {
     let decision = pending.decision();
     let message =

@@ -1,11 +1,11 @@
-//! What a command prints, sent to the client while it runs: notifications `exec.output`, before the answer.
+//! Streaming of a command's output to the client: notifications `exec.output`, before the answer.
 //!
 //! ```text
-//!  command ──► pipe ──► one thread ──► traffic ──► client
+//!  command ──► pipe ──► one thread ──► connection_queue ──► client
 //! ```
 //!
-//! Nothing is held but what fits into two pipes and one piece: where the client does not read, the thread waits, the pipes fill,
-//! and the command waits.
+//! Only two pipes and one piece are buffered: while the client does not read, the thread waits, the pipes fill, and the command
+//! blocks.
 #![expect(clippy::disallowed_methods, reason = "reads what a command prints, on a thread of its own")]
 
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 use stockade_guard::exec::run::RunControl;
 
 use super::super::base64_of;
-use crate::connection_queue::Traffic;
+use crate::connection_queue::ConnectionQueue;
 use crate::fault::Fault;
 use crate::methods::AskedBy;
 use crate::wire::notification;
@@ -29,7 +29,7 @@ use crate::wire::notification;
 /// The most bytes of one notification.
 const MAX_PIECE: usize = 32 << 10;
 
-/// How long a client may take to read what a command printed that is over.
+/// Time that a client has to read the rest of the output after the command ended.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The parameters of `exec.output`: a piece of what a command printed.
@@ -39,30 +39,30 @@ pub(crate) struct OutputPiece<'p> {
     /// The `id` of the request.
     #[schemars(with = "serde_json::Value")]
     id: &'p RawValue,
-    /// Counts the pieces of one request from 0, of both streams together, without a gap.
+    /// Sequence number of the piece, from 0 and without gaps, over both streams.
     seq: u64,
     /// `stdout` or `stderr`.
     stream: &'static str,
     data_base64: String,
 }
 
-/// A command whose output is sent on.
+/// A command whose output is streamed.
 #[derive(Debug)]
 pub(super) struct Streamed {
     sender: JoinHandle<()>,
-    told: Arc<Told>,
+    progress: Arc<Progress>,
 }
 
 #[derive(Debug, Default)]
-struct Told {
+struct Progress {
     pieces: AtomicU64,
-    /// Bytes that the client did not read in time.
+    /// Bytes that were discarded because the client did not read in time.
     lost: AtomicU64,
     is_over: AtomicBool,
     over_since: Mutex<Option<Instant>>,
 }
 
-/// How much was sent.
+/// Number of sent pieces and of lost bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent {
     pub(super) pieces: u64,
@@ -70,7 +70,7 @@ pub(super) struct Sent {
 }
 
 impl Streamed {
-    /// Begins to send on what will be printed; the control says where to print.
+    /// Starts the thread that sends the output, and sets the command's output descriptors in `control`.
     pub(super) fn begin(caller: &AskedBy<'_>, control: &mut RunControl) -> Result<Self, Fault> {
         let id =
             caller.id.ok_or_else(|| Fault::parameters("`stream` needs a request with an `id`"))?.to_owned();
@@ -78,24 +78,27 @@ impl Streamed {
         let failed = |error: rustix::io::Errno| Fault::internal(&std::io::Error::from(error));
         let ((stdout, to_stdout), (stderr, to_stderr)) = (pipe().map_err(failed)?, pipe().map_err(failed)?);
         (control.stdout, control.stderr) = (Some(Arc::new(to_stdout)), Some(Arc::new(to_stderr)));
-        let told = Arc::<Told>::default();
-        let (for_thread, traffic) = (Arc::clone(&told), Arc::clone(caller.traffic));
+        let progress = Arc::<Progress>::default();
+        let (for_thread, queue) = (Arc::clone(&progress), Arc::clone(caller.queue));
         let sender = thread::Builder::new().name("stockade-stream".to_owned());
-        let sender = sender.spawn(move || send([Some(stdout), Some(stderr)], &id, &traffic, &for_thread));
-        Ok(Self { sender: sender.map_err(|error| Fault::internal(&error))?, told })
+        let sender = sender.spawn(move || send([Some(stdout), Some(stderr)], &id, &queue, &for_thread));
+        Ok(Self { sender: sender.map_err(|error| Fault::internal(&error))?, progress })
     }
 
-    /// Waits until all is sent. Nothing holds the other ends of the pipes any more.
+    /// Waits until all output is sent. The write ends of the pipes must be closed.
     pub(super) fn end(self) -> Sent {
-        *self.told.over_since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        self.told.is_over.store(true, Ordering::SeqCst);
+        *self.progress.over_since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.progress.is_over.store(true, Ordering::SeqCst);
         self.sender.join().ok();
-        Sent { pieces: self.told.pieces.load(Ordering::SeqCst), lost: self.told.lost.load(Ordering::SeqCst) }
+        Sent {
+            pieces: self.progress.pieces.load(Ordering::SeqCst),
+            lost: self.progress.lost.load(Ordering::SeqCst),
+        }
     }
 }
 
-impl Told {
-    /// Whether the client is still waited for.
+impl Progress {
+    /// Whether to keep waiting for the client.
     fn has_patience(&self) -> bool {
         if !self.is_over.load(Ordering::SeqCst) {
             return true;
@@ -105,8 +108,8 @@ impl Told {
     }
 }
 
-/// Sends what comes, until nothing more can.
-fn send(mut from: [Option<OwnedFd>; 2], id: &RawValue, traffic: &Traffic, told: &Told) {
+/// Sends output until both pipes are closed.
+fn send(mut from: [Option<OwnedFd>; 2], id: &RawValue, queue: &ConnectionQueue, progress: &Progress) {
     let mut piece = vec![0; MAX_PIECE];
     while from.iter().any(Option::is_some) {
         for at in readable(&from) {
@@ -121,22 +124,22 @@ fn send(mut from: [Option<OwnedFd>; 2], id: &RawValue, traffic: &Traffic, told: 
                     continue;
                 }
             };
-            let seq = told.pieces.load(Ordering::SeqCst);
+            let seq = progress.pieces.load(Ordering::SeqCst);
             let stream = if at == 0 { "stdout" } else { "stderr" };
             let line =
                 notification("exec.output", &OutputPiece { id, seq, stream, data_base64: base64_of(read) });
-            // What follows one that was lost is lost as well, so that no gap is taken for the whole.
-            let is_whole = told.lost.load(Ordering::SeqCst) == 0;
-            if is_whole && traffic.notify(&line, || told.has_patience()) {
-                told.pieces.fetch_add(1, Ordering::SeqCst);
+            // After a lost piece all later ones are lost as well, so that output with a gap never looks complete.
+            let is_whole = progress.lost.load(Ordering::SeqCst) == 0;
+            if is_whole && queue.notify(&line, || progress.has_patience()) {
+                progress.pieces.fetch_add(1, Ordering::SeqCst);
             } else {
-                told.lost.fetch_add(read.len() as u64, Ordering::SeqCst);
+                progress.lost.fetch_add(read.len() as u64, Ordering::SeqCst);
             }
         }
     }
 }
 
-/// Which of them have something, or have ended.
+/// Returns the indexes of the pipes that are readable or closed.
 fn readable(from: &[Option<OwnedFd>; 2]) -> Vec<usize> {
     let open: Vec<(usize, &OwnedFd)> =
         from.iter().enumerate().filter_map(|(at, from)| Some((at, from.as_ref()?))).collect();

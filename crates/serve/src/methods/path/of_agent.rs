@@ -1,4 +1,4 @@
-//! Paths and commands of an agent: its configuration decides, and each decision is put on record.
+//! Paths and commands of an agent: its configuration decides, and each decision is recorded.
 
 use std::path::Path;
 
@@ -11,7 +11,8 @@ use stockade_guard::policy::{Access, Caller};
 use stockade_guard::{EvaluatedFor, Session, path_evaluation_event};
 
 use super::{
-    Asker, Authorize, Decided, Policies, Prompt, Wish, add_policies, caller_of, command, operation_of,
+    AccessRequest, Asker, Authorize, Decided, Policies, Prompt, add_policies, caller_of, command,
+    operation_of,
 };
 use crate::Server;
 use crate::fault::{self, Fault};
@@ -23,15 +24,17 @@ pub(super) fn decided(
     session: &Session,
     named: Option<&str>,
     policies: &Policies,
-    wishes: &[Wish],
+    requests: &[AccessRequest],
     asker: &mut Asker<'_>,
 ) -> Result<Vec<Decided>, Fault> {
     let own = session.guard().agent();
-    if let Some(other) = wishes.iter().filter_map(|wish| wish.agent.as_deref()).find(|agent| *agent != own) {
+    if let Some(other) =
+        requests.iter().filter_map(|request| request.agent.as_deref()).find(|agent| *agent != own)
+    {
         let message = format!("the session is that of the agent `{own}`, and not of `{other}`");
         return Err(Fault::new(fault::REFUSED, message));
     }
-    let added = session.with_paths(|paths| add_policies(paths, policies, wishes));
+    let added = session.with_paths(|paths| add_policies(paths, policies, requests));
     let changes = added.map_err(|error| undecided(&error))??;
     for change in &changes {
         let event = AuditEvent { agent: Some(own.into()), ..AuditEvent::new(EventKind::PolicyChanged) };
@@ -42,28 +45,34 @@ pub(super) fn decided(
     if let Some(named) = named {
         server.tell_of_tools(named, &changes);
     }
-    wishes.iter().map(|wish| one(server, session, wish, asker)).collect()
+    requests.iter().map(|request| one(server, session, request, asker)).collect()
 }
 
-fn one(server: &Server, session: &Session, wish: &Wish, asker: &mut Asker<'_>) -> Result<Decided, Fault> {
-    let caller = Caller { agent: session.guard().agent(), ..caller_of(wish) };
-    match operation_of(wish)? {
-        Operation::Execute => commanded(server, session, wish, &caller, asker),
-        Operation::Read => path(session, wish, Access::Read, caller, asker),
-        Operation::Write => path(session, wish, Access::Write, caller, asker),
+fn one(
+    server: &Server,
+    session: &Session,
+    request: &AccessRequest,
+    asker: &mut Asker<'_>,
+) -> Result<Decided, Fault> {
+    let caller = Caller { agent: session.guard().agent(), ..caller_of(request) };
+    match operation_of(request)? {
+        Operation::Execute => commanded(server, session, request, &caller, asker),
+        Operation::Read => path(session, request, Access::Read, caller, asker),
+        Operation::Write => path(session, request, Access::Write, caller, asker),
     }
 }
 
 fn path(
     session: &Session,
-    wish: &Wish,
+    request: &AccessRequest,
     access: Access,
     caller: Caller<'_>,
     asker: &mut Asker<'_>,
 ) -> Result<Decided, Fault> {
-    let request = PathRequest { tool: wish.tool(), access, path: Path::new(&wish.resource), caller };
+    let path_request =
+        PathRequest { tool: request.tool(), access, path: Path::new(&request.resource), caller };
     let mut prompts = Vec::new();
-    let answer = session.path_for(&request).map_err(|error| undecided(&error))?;
+    let answer = session.path_for(&path_request).map_err(|error| undecided(&error))?;
     let authorization = match answer.authorization {
         Authorization::Pending(pending) => {
             prompts.push(Prompt::of(pending.ask()));
@@ -86,20 +95,22 @@ fn path(
     })
 }
 
-/// A command of a tool: the rules for commands decide, and then what is said of the tool. The stricter holds.
+/// Decides on a command of a tool: the stricter of the command rules and the tool's policies applies.
 fn commanded(
     server: &Server,
     session: &Session,
-    wish: &Wish,
+    request: &AccessRequest,
     caller: &Caller<'_>,
     asker: &mut Asker<'_>,
 ) -> Result<Decided, Fault> {
-    let mut decided =
-        session.with_paths(|paths| command(paths, wish, caller, asker)).map_err(|error| undecided(&error))?;
+    let mut decided = session
+        .with_paths(|paths| command(paths, request, caller, asker))
+        .map_err(|error| undecided(&error))?;
     let operator = server.rules.now()?;
     if operator.decide() {
         let place = session.guard().command_place();
-        let by_operator = operator.policy.all_rules().decide(&wish.resource, &ReadOptions::default(), &place);
+        let by_operator =
+            operator.policy.all_rules().decide(&request.resource, &ReadOptions::default(), &place);
         if by_operator.effect == Effect::Deny
             || (by_operator.effect == Effect::Ask && decided.decision == "allow")
         {
@@ -108,11 +119,13 @@ fn commanded(
                 by_operator.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
         }
     }
-    let asked = EvaluatedFor { door: Authorize::METHOD, agent: Some(caller.agent), session: None, cwd: None };
-    let event = path_evaluation_event(&wish.kind, &wish.resource, decided.decision, &decided.reason, &asked);
+    let asked =
+        EvaluatedFor { entry_point: Authorize::METHOD, agent: Some(caller.agent), session: None, cwd: None };
+    let event =
+        path_evaluation_event(&request.kind, &request.resource, decided.decision, &decided.reason, &asked);
     session
         .trail()
-        .record(event.with(field::TOOL, wish.tool()))
+        .record(event.with(field::TOOL, request.tool()))
         .map(drop)
         .map_err(|error| Fault::internal(&error))?;
     Ok(decided)

@@ -14,7 +14,7 @@ use crate::Server;
 use crate::fault::Fault;
 use stockade_state::saved_rules::{ChangedRules, SavedRuleChange};
 
-/// Add rules to those of the server. A request may add rules that deny; others only where the server was started with
+/// Add rules to the server. Requests may add rules that deny; other rules only if the server was started with
 /// `--requests-may-widen`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -31,8 +31,8 @@ pub(in crate::methods) struct AddRules {
     dry_run: bool,
 }
 
-/// Remove rules of the server by their names. A request may remove rules that allow; others only where the server was started
-/// with `--requests-may-widen`.
+/// Remove rules of the server by name. Requests may remove rules that allow; other rules only if the server was started with
+/// `--requests-may-widen`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::methods) struct RemoveRules {
@@ -43,13 +43,13 @@ pub(in crate::methods) struct RemoveRules {
     dry_run: bool,
 }
 
-/// Add the rules of another document: what may be added is, and the rest is told.
+/// Import the rules of another document. Rules that may be added are added, and the others are reported.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::methods) struct ImportRules {
     /// The document.
     text: String,
-    /// How it is written; a rule file in TOML by default.
+    /// The format; a rule file in TOML by default.
     #[serde(default)]
     format: ImportFormat,
     /// Whether to return the change without making it; false by default.
@@ -57,7 +57,7 @@ pub(in crate::methods) struct ImportRules {
     dry_run: bool,
 }
 
-/// How a document with rules is written.
+/// The format of a document with rules.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum ImportFormat {
@@ -74,9 +74,9 @@ enum ImportFormat {
 #[serde(rename_all = "camelCase")]
 pub(in crate::methods) struct Added {
     added: Vec<RuleRow>,
-    /// Rules that one says already which is there, by its name.
+    /// Rules that an existing rule covers, with its name.
     was_there: Vec<String>,
-    /// Where they are kept.
+    /// The file with the rules.
     place: String,
 }
 
@@ -84,26 +84,26 @@ pub(in crate::methods) struct Added {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::methods) struct Removed {
     removed: Vec<RuleRow>,
-    /// Where they were kept.
+    /// The file that contained them.
     place: String,
 }
 
-/// What came of a document.
+/// The result of an import.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::methods) struct Imported {
     added: Vec<RuleRow>,
-    /// Rules that one says already which is there, by its name.
+    /// Rules that an existing rule covers, with its name.
     was_there: Vec<String>,
-    /// Entries that mean something else here than there.
+    /// Entries with another meaning than in the source.
     changed: Vec<Noted>,
-    /// Entries that became no rule.
+    /// Entries that could not be imported.
     left_out: Vec<Noted>,
-    /// Where they are kept.
+    /// The file with the rules.
     place: String,
 }
 
-/// An entry, and what is to be said of it.
+/// An entry with a note.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "EntryWarning")]
 struct Noted {
@@ -129,7 +129,7 @@ impl Parameters for AddRules {
             return Err(Fault::parameters("give a `rule`, `rules` or `rulesToml`"));
         }
         let change = SavedRuleChange::Add(rules);
-        // All of it or nothing: half of what was asked for would be taken for the whole.
+        // All rules or none, because a partial change would be mistaken for the complete one.
         let tried = server.rules.change(&change, false)?;
         if let Some((_, problem)) = tried.refused.first() {
             return Err(Fault::of(problem));
@@ -196,7 +196,7 @@ impl Parameters for ImportRules {
     }
 }
 
-/// Changes the rules as it was tried: on record first, and told to who listens then.
+/// Makes the tested change: it is recorded first, and listeners are notified afterwards.
 fn changed(
     server: &Server,
     how: &'static str,

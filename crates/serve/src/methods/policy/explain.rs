@@ -15,25 +15,24 @@ use crate::fault::{self, Fault};
 use crate::guarded::unknown_agent;
 use stockade_state::command_rules::{RuleSources, load, sources_with};
 
-/// Decide on a command by the rules of the server, or by those of an agent, and say which rules were considered, and what each
-/// would have made of it.
+/// Decide on a command by the rules of the server or of an agent, and list the considered rules with the effect of each.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::methods) struct ExplainCommand {
-    /// The command, as text for a shell.
+    /// The command, as a shell text.
     command: Option<String>,
-    /// The same as a program and its arguments.
+    /// The command as a program and its arguments.
     argv: Option<Vec<String>>,
     /// The shell that would run it; `bash` by default.
     #[serde(default)]
     shell: ShellName,
-    /// The folder that it would run in, for rules about folders.
+    /// The working directory, for rules about directories.
     cwd: Option<PathBuf>,
-    /// The workspace, for rules about folders; `cwd` by default.
+    /// The workspace, for rules about directories; `cwd` by default.
     workspace: Option<PathBuf>,
-    /// The agent whose configuration decides; the rules of the server by default.
+    /// The agent whose configuration decides; by default, the server's rules decide.
     agent: Option<String>,
-    /// Whether to list the rules about a program that do not match, too; false by default.
+    /// Whether to list non-matching rules of the same program as well; false by default.
     #[serde(default)]
     all: bool,
 }
@@ -41,9 +40,9 @@ pub(in crate::methods) struct ExplainCommand {
 /// A decision, and the rules behind it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::methods) struct Explained {
-    /// What `command.evaluate` says of the command.
+    /// The answer of `command.evaluate` for the command.
     decision: Evaluated,
-    /// The rules that were considered for each of its commands, in the same order.
+    /// The rules that were considered for each of its parts, in the same order.
     considered: Vec<Vec<Considered>>,
 }
 
@@ -53,11 +52,11 @@ pub(in crate::methods) struct Explained {
 struct Considered {
     id: String,
     layer: &'static str,
-    /// What it makes of the command, or would have made of it.
+    /// The effect that it has or would have.
     action: &'static str,
-    /// `decides`; `overruled`, where what is dangerous is stricter; `matches`, where another rule decides; `may_match`, or `no`.
+    /// `decides`; `overruled` if a hazard is stricter; `matches` if another rule decides; `may_match`, or `no`.
     outcome: &'static str,
-    /// Why it does not match, or may not.
+    /// Why it does not match, or may not match.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
@@ -95,7 +94,7 @@ impl Considered {
     }
 }
 
-/// The rules that the configuration has for an agent.
+/// Returns the configured rules of an agent.
 pub(super) fn rules_of(name: &str, server: &Server) -> Result<RuleSources, Fault> {
     let name = agent(name, server)?;
     let config = load(Some(&name)).map_err(|error| Fault::of(&error))?;
@@ -103,7 +102,7 @@ pub(super) fn rules_of(name: &str, server: &Server) -> Result<RuleSources, Fault
     sources_with(&config, &name, &[]).map_err(|failure| Fault::failed(&failure))
 }
 
-/// Reads the name of an agent, of whom the server may speak.
+/// Parses the name of an agent that the server may answer for.
 fn agent(name: &str, server: &Server) -> Result<String, Fault> {
     match server.options.agent.as_deref() {
         Some(only) if only != name => {

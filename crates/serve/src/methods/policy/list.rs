@@ -12,11 +12,11 @@ use crate::Server;
 use crate::fault::Fault;
 use stockade_state::command_rules::RulePlaces;
 
-/// List the rules for commands that hold: those of the server, or those that the configuration has for an agent.
+/// List the effective command rules: those of the server, or the configured rules of an agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::methods) struct ListRules {
-    /// The agent whose configuration is asked; the rules of the server by default.
+    /// The agent whose rules to list; the server's by default.
     agent: Option<String>,
     /// Whether to list the built-in rules as well; false by default.
     #[serde(default)]
@@ -28,17 +28,17 @@ pub(in crate::methods) struct ListRules {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::methods) struct ExportRules {}
 
-/// Rules for commands, those that decide first at the beginning.
+/// Command rules, in order of precedence.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::methods) struct Listed {
     rules: Vec<RuleRow>,
 }
 
-/// The rules of the server, written as a rule file.
+/// The rules of the server, as a rule file.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::methods) struct Exported {
-    /// The file in TOML, as `rulesToml`, `policy.import` and `--rules` take it.
+    /// The file in TOML, for `rulesToml`, `policy.import` and `--rules`.
     rules_toml: String,
 }
 

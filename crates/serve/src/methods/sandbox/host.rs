@@ -1,4 +1,4 @@
-//! The machine that a sandbox is planned for, as it is written in a request.
+//! The described machine in a request for a plan.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,27 +11,27 @@ use stockade_guard::exec::{Network, SandboxSpec};
 
 use crate::fault::Fault;
 
-/// The machine that a plan is made for.
+/// The machine to plan for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "HostFacts")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Host {
     /// `linux` or `macos`; `linux` by default.
     platform: Option<String>,
-    /// The paths that there are, or `"*"` for everything that could be looked for.
+    /// The existing paths, or `"*"` for every path that a plan may look for.
     exists: Option<Exists>,
-    /// Where links lead: `{"/home/me": "/data/me"}`.
+    /// Targets of symlinks: `{"/home/me": "/data/me"}`.
     #[serde(default)]
     realpath: BTreeMap<PathBuf, PathBuf>,
-    /// The home of the user.
+    /// The home directory of the user.
     home: Option<PathBuf>,
-    /// The user; 1000 by default.
+    /// The user ID; 1000 by default.
     uid: Option<u32>,
-    /// Where bubblewrap is, and its version.
+    /// The path and version of bubblewrap.
     bwrap: Option<Bwrap>,
     /// The version of Landlock; 0 for none.
     landlock_abi: Option<u32>,
-    /// Whether user namespaces can be made; true by default.
+    /// Whether user namespaces can be created; true by default.
     user_namespaces: Option<bool>,
 }
 
@@ -43,7 +43,7 @@ enum Exists {
     These(Vec<PathBuf>),
 }
 
-/// The bubblewrap of that machine.
+/// Bubblewrap on that machine.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "Bubblewrap")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -65,7 +65,7 @@ impl Host {
         self.bwrap.is_some()
     }
 
-    /// Returns the facts of this machine, as far as they concern a sandbox.
+    /// Returns the facts of this machine that concern a sandbox.
     pub(super) fn facts(self, spec: &SandboxSpec, home: Option<PathBuf>) -> Result<HostFacts, Fault> {
         match self.platform.as_deref() {
             None | Some("linux" | "macos") => {}
@@ -94,9 +94,9 @@ impl Host {
             bubblewrap: self.bwrap.map(|bwrap| bwrap.path.unwrap_or_else(|| "bwrap".into())),
             ..HostFacts::default()
         };
-        // Whether something is a file or a folder makes no difference to the arguments.
+        // Whether a path is a file or a directory does not change the arguments.
         facts.entries = there.into_iter().map(|path| (path, Entry::Folder)).collect();
-        // The workspace and the folder for spilled output are made before a command runs.
+        // The workspace and the directory for spilled output are created before a command runs.
         for path in std::iter::once(&spec.workspace).chain(&spec.spill) {
             facts.entries.insert(path.clone(), Entry::Folder);
         }
@@ -112,12 +112,12 @@ impl Host {
     }
 }
 
-/// Everything that a plan looks for.
+/// Returns every path that a plan looks for.
 fn everything(spec: &SandboxSpec, home: &Path) -> Vec<PathBuf> {
     let named = spec.shared.iter().chain(&spec.read_only).cloned();
     let rows = mount_table().into_iter().filter(|(_, access, _)| *access == "read");
     let paths = rows.filter_map(|(path, ..)| {
-        // A path stands between backticks; other rows are words.
+        // Paths are in backticks; other rows are prose.
         let path = path.split('`').nth(1)?;
         Some(path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |below| home.join(below)))
     });
@@ -134,7 +134,7 @@ pub(super) fn this(spec: &SandboxSpec, home: Option<PathBuf>) -> Result<HostFact
     })
 }
 
-/// Elsewhere there is nothing to ask: plans are made for Linux, for a machine that the request describes.
+/// Other systems have no facts: plans are made for the machine that the request describes.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn this(_: &SandboxSpec, _: Option<PathBuf>) -> Result<HostFacts, Fault> {
     Err(Fault::new(

@@ -1,4 +1,4 @@
-//! What a command may see and use, as it is written in a request.
+//! The sandbox spec of a request.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use stockade_guard::exec::{Network, ReviewMode, SandboxBackend, SandboxMode, San
 
 use crate::fault::Fault;
 
-/// What holds where a request says nothing about the network and the home.
+/// Defaults for the network and the home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::methods) enum Unsaid {
-    /// They are open, as document 001 has it. For plans, which run nothing.
+    /// Both are open, as in document 001. For plans, which run nothing.
     Open,
-    /// They are closed. For commands that run.
+    /// Both are closed. For running commands.
     Closed,
 }
 
-/// Returns the sandbox that a request asks for, and what the client should know about it.
+/// Returns the requested sandbox spec, and warnings for the client.
 pub(in crate::methods) fn spec_of(
     mut patch: SpecPatch,
     command: Vec<String>,
@@ -45,7 +45,7 @@ pub(in crate::methods) fn spec_of(
     Ok((spec, warnings))
 }
 
-/// Returns the mode, where nothing else is named but the workspace.
+/// Returns the mode, if the request contains nothing else except the workspace.
 pub(in crate::methods) fn mode_alone(
     mut patch: SpecPatch,
 ) -> Result<(Option<SandboxMode>, ReviewMode), Fault> {
@@ -60,7 +60,7 @@ pub(in crate::methods) fn mode_alone(
     Ok((mode, review))
 }
 
-/// Returns the backend of a name, if it can be one. Whether there is one turns out when it is planned.
+/// Returns the backend with a name, if the name is valid. Whether it exists is checked when it is planned.
 pub(in crate::methods) fn backend_named(name: &str) -> Result<SandboxBackend, Fault> {
     let known = SandboxBackend::ALL.iter().map(SandboxBackend::name);
     SandboxBackend::from_name(name).ok_or_else(|| Fault::unknown("backend", name, known))
