@@ -16,7 +16,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
         stdin: Input::Inherit,
         stdout: Stream::Relay,
         stderr: Stream::Relay,
-        signals: Signals::HandOn,
+        signals: Signals::Forward,
         ..Streams::default()
     };
     let outcome = run(&plan, streams)?;

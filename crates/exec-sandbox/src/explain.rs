@@ -70,7 +70,7 @@ mod tests {
             let path = format!("/opt/{number}").into();
             asked.note(
                 &planned(),
-                &asked::Ask::Path { path, way: crate::seccomp::Way::Read, is_there: false },
+                &asked::Ask::Path { path, path_use: crate::seccomp::PathUse::Read, is_there: false },
             );
         }
         let mut found = explain(End::Signalled(25));

@@ -49,7 +49,7 @@ pub struct HostFacts {
     /// The repository of the workspace, if that is a linked worktree.
     pub worktree: Option<LinkedWorktree>,
     /// Paths that symlinks and settings of the user resolve to, existing or not: other programs obey a file that appears there.
-    pub led_to: Vec<PathBuf>,
+    pub git_targets: Vec<PathBuf>,
     /// Lines that run programs in git's pending work (such as the todo list of a rebase), by file.
     pub git_plans: BTreeMap<PathBuf, Vec<String>>,
     /// The symlinks of the workspace, to recognize new ones.

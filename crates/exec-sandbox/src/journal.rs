@@ -23,7 +23,7 @@ use crate::moment::moment;
 use crate::quarantined::{LeftBy, Quarantined};
 use crate::sweep::{Before, Company, Maker, sweep, whole};
 use record::{read, record};
-pub(crate) use snapshot::Kept;
+pub(crate) use snapshot::Snapshot;
 
 /// Maximum size of a file, and maximum number of files.
 const MAX_LENGTH: u64 = 32 << 20;
@@ -43,7 +43,7 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Records the state before a command.
-    pub(crate) fn write(state: &Path, kept: &Kept) -> io::Result<Self> {
+    pub(crate) fn write(state: &Path, snapshot: &Snapshot) -> io::Result<Self> {
         let folder = state.join("running");
         let began = moment();
         let path = folder.join(format!("{began}-{}", std::process::id()));
@@ -59,12 +59,12 @@ impl Journal {
         };
         let mut journal = Self { state: state.to_path_buf(), path, locked, began, is_kept: false };
         flock(&journal.locked, FlockOperation::LockExclusive)?;
-        journal.locked.write_all(&record(kept)?)?;
+        journal.locked.write_all(&record(snapshot)?)?;
         Ok(journal)
     }
 
     /// Returns the recorded states of running commands that may change the same directories.
-    pub(crate) fn others(&self, kept: &Kept) -> Vec<(PathBuf, Kept)> {
+    pub(crate) fn others(&self, snapshot: &Snapshot) -> Vec<(PathBuf, Snapshot)> {
         let Ok(files) = fs::read_dir(self.state.join("running")) else { return Vec::new() };
         let paths = files.flatten().take(MAX_COUNT).map(|file| file.path()).filter(|path| *path != self.path);
         let others = paths.filter_map(|path| {
@@ -72,18 +72,18 @@ impl Journal {
             is_held(&file).then_some(())?;
             Some((path, read(&contents(&file)?)?))
         });
-        others.filter(|(_, other)| other.shares_a_folder_with(kept)).collect()
+        others.filter(|(_, other)| other.shares_a_folder_with(snapshot)).collect()
     }
 
     /// Whether a command that ran at the same time and has ended may have replaced a file in the same directories.
-    pub(crate) fn had_company(&self, kept: &Kept) -> bool {
-        ended::any_since(&self.state, self.began, &kept.roots)
+    pub(crate) fn had_company(&self, snapshot: &Snapshot) -> bool {
+        ended::any_since(&self.state, self.began, &snapshot.roots)
     }
 
     /// Records that the command ended, if it could have replaced existing files.
-    pub(crate) fn end(&self, kept: &Kept) {
-        if !kept.is_decided {
-            ended::add(&self.state, &kept.roots).ok();
+    pub(crate) fn end(&self, snapshot: &Snapshot) {
+        if !snapshot.is_decided {
+            ended::add(&self.state, &snapshot.roots).ok();
         }
     }
 
@@ -105,8 +105,8 @@ impl Drop for Journal {
 pub(crate) fn is_at_work(state: &Path, folder: &Path) -> bool {
     let Ok(files) = fs::read_dir(state.join("running")) else { return false };
     let is_there = |path: &Path| {
-        let kept = open(path).ok().filter(is_held).and_then(|file| read(&contents(&file)?));
-        kept.is_some_and(|kept| kept.changes(folder))
+        let snapshot = open(path).ok().filter(is_held).and_then(|file| read(&contents(&file)?));
+        snapshot.is_some_and(|snapshot| snapshot.changes(folder))
     };
     files.flatten().any(|file| is_there(&file.path()))
 }
@@ -148,19 +148,19 @@ fn recover_one(state: &Path, path: &Path) -> Vec<Quarantined> {
         .metadata()
         .and_then(|data| data.modified())
         .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD));
-    let Some(kept) = contents(&file).and_then(|bytes| read(&bytes)) else {
+    let Some(snapshot) = contents(&file).and_then(|bytes| read(&bytes)) else {
         if is_old {
             fs::remove_file(path).ok();
         }
         return Vec::new();
     };
-    let before = Before::new(&kept.entries, &kept.led_to, &kept.plans, Company::Alone);
-    let taken = sweep(&kept.roots, &before, None, Maker::Unknown, Some(state), &kept.command).taken;
+    let before = Before::new(&snapshot.entries, &snapshot.git_targets, &snapshot.plans, Company::Alone);
+    let taken = sweep(&snapshot.roots, &before, None, Maker::Unknown, Some(state), &snapshot.command).taken;
     if taken.iter().all(|one| one.moved_to.is_some()) {
         fs::remove_file(path).ok();
     }
     let whole = |found: Quarantined| Quarantined {
-        path: whole(&kept.roots, &found.path),
+        path: whole(&snapshot.roots, &found.path),
         left_by: LeftBy::EarlierCommand,
         ..found
     };
@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn what_a_killed_program_left_is_taken_away_once() {
         let (state, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let kept = Kept { roots: roots(Some(workspace.path()), &[]), ..Kept::default() };
-        let journal = Journal::write(state.path(), &kept).unwrap();
+        let snapshot = Snapshot { roots: roots(Some(workspace.path()), &[]), ..Snapshot::default() };
+        let journal = Journal::write(state.path(), &snapshot).unwrap();
         assert!(is_at_work(state.path(), workspace.path()) && !is_at_work(state.path(), state.path()));
         fs::write(workspace.path().join(".envrc"), "evil").unwrap();
         assert_eq!(recover(state.path()), [], "it still runs");
@@ -198,19 +198,19 @@ mod tests {
         let (state, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let inner = workspace.path().join("inner");
         fs::create_dir(&inner).unwrap();
-        let kept = |path: &Path| Kept { roots: roots(Some(path), &[]), ..Kept::default() };
+        let snapshot = |path: &Path| Snapshot { roots: roots(Some(path), &[]), ..Snapshot::default() };
         let elsewhere = tempfile::tempdir().unwrap();
-        let first = Journal::write(state.path(), &kept(workspace.path())).unwrap();
-        let other = Journal::write(state.path(), &kept(elsewhere.path())).unwrap();
-        let second = Journal::write(state.path(), &kept(&inner)).unwrap();
-        let others = second.others(&kept(&inner));
+        let first = Journal::write(state.path(), &snapshot(workspace.path())).unwrap();
+        let other = Journal::write(state.path(), &snapshot(elsewhere.path())).unwrap();
+        let second = Journal::write(state.path(), &snapshot(&inner)).unwrap();
+        let others = second.others(&snapshot(&inner));
         assert_eq!(others.len(), 1);
-        assert!(runs(&others[0].0) && !first.had_company(&kept(workspace.path())));
-        other.end(&kept(elsewhere.path()));
-        assert!(!first.had_company(&kept(workspace.path())));
-        second.end(&kept(&inner));
-        assert!(first.had_company(&kept(workspace.path())));
-        let third = Journal::write(state.path(), &kept(workspace.path())).unwrap();
-        assert!(!third.had_company(&kept(workspace.path())), "those were over before");
+        assert!(runs(&others[0].0) && !first.had_company(&snapshot(workspace.path())));
+        other.end(&snapshot(elsewhere.path()));
+        assert!(!first.had_company(&snapshot(workspace.path())));
+        second.end(&snapshot(&inner));
+        assert!(first.had_company(&snapshot(workspace.path())));
+        let third = Journal::write(state.path(), &snapshot(workspace.path())).unwrap();
+        assert!(!third.had_company(&snapshot(workspace.path())), "those were over before");
     }
 }

@@ -126,4 +126,4 @@ pub use spec::{
 pub use state::state_folder;
 pub use stockade_handoff as handoff;
 #[cfg(target_os = "linux")]
-pub use tiers::{Held, tier_table};
+pub use tiers::{TierEnforcement, tier_table};

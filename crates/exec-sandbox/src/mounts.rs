@@ -397,7 +397,7 @@ fn masked(facts: &HostFacts, mounts: &[Mount]) -> Vec<Mount> {
                 SandboxView::Withheld => {
                     is_linked && is_shared_with(real, |access| access == MountAccess::ReadOnly)
                 }
-                SandboxView::Shown | SandboxView::Told | SandboxView::MaskedWithSecret => false,
+                SandboxView::Shown | SandboxView::Reported | SandboxView::MaskedWithSecret => false,
             })
             .then_some(real)
     });

@@ -55,7 +55,7 @@ pub struct Plan {
     /// Visible files that contain secrets, because programs need the rest of their content.
     pub exposed: Vec<Exposed>,
     /// Paths that symlinks and settings of the user resolve to.
-    pub led_to: Vec<PathBuf>,
+    pub git_targets: Vec<PathBuf>,
     /// The symlinks that exist before the command.
     pub links: KnownLinks,
     /// Lines that run programs in git's pending work (such as the todo list of a rebase), as they are before the command.
@@ -199,7 +199,7 @@ pub(crate) fn plan_of(
         watched: facts.watched.clone(),
         shown: facts.shown.clone(),
         exposed: facts.exposed.clone(),
-        led_to: facts.led_to.clone(),
+        git_targets: facts.git_targets.clone(),
         links: facts.links.clone(),
         git_plans: facts.git_plans.clone(),
         landlock: facts.kernel.landlock,

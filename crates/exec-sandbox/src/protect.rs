@@ -16,7 +16,7 @@ pub(crate) enum Answer {
     /// It is hidden if it contains a secret.
     HideWithSecret,
     /// It is visible, and reported if it contains a secret.
-    Tell,
+    ReportSecrets,
     /// It is writable, and changes are reported.
     Report,
 }
@@ -26,7 +26,7 @@ pub(crate) fn answer(name: &Name) -> Option<Answer> {
     match name.write {
         _ if name.view == SandboxView::Masked => Some(Answer::Hide),
         _ if name.view == SandboxView::MaskedWithSecret => Some(Answer::HideWithSecret),
-        _ if name.view == SandboxView::Told => Some(Answer::Tell),
+        _ if name.view == SandboxView::Reported => Some(Answer::ReportSecrets),
         Write::Protect | Write::Refuse if name.is_obeyed() => Some(Answer::Protect),
         Write::Report if name.is_obeyed() => Some(Answer::Report),
         _ => None,
@@ -81,7 +81,7 @@ pub fn name_table() -> Vec<(String, &'static str)> {
             Answer::HideWithSecret => {
                 "cannot be opened if it contains a secret, unless it is committed unchanged"
             }
-            Answer::Tell => "visible; reported if it contains a secret",
+            Answer::ReportSecrets => "visible; reported if it contains a secret",
             Answer::Report => "writable; changes are reported",
         };
         Some(name.paths.iter().map(move |path| (format!("{begin}`{path}`"), done)))

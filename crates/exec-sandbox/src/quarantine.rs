@@ -27,7 +27,7 @@ mod remove;
 mod store;
 
 pub use bounds::{MAX_AGE, MAX_BYTES, MAX_GROUPS};
-pub use entry::{HeldKind, QuarantineEntry};
+pub use entry::{QuarantineEntry, QuarantinedKind};
 pub use error::QuarantineError;
 pub(crate) use folder::names;
 pub(crate) use quarantine_move::{Taken, Taker, Taking, as_text};

@@ -37,6 +37,6 @@ pub use change::{ChangeKind, ChangeState, FileChange};
 pub use error::ReviewError;
 pub use layer::{Content, LayerState, ReviewLayer};
 pub use merge::{Merged, ResumedLayer};
-pub(crate) use overlay_run::{ViewedRun, is_in_view};
+pub(crate) use overlay_run::{OverlayRun, is_in_overlay};
 pub use select::{ChangeSelection, Conflict};
 pub use store::{DroppedLayer, MAX_LAYER_AGE, MAX_LAYER_BYTES, MAX_LAYERS, ReviewStore};

@@ -41,7 +41,7 @@ use crate::plan::Plan;
 use crate::provider::Provider;
 use crate::refusal::Refusal;
 use crate::requirement::{cannot_enforce, in_whole};
-use crate::review::ViewedRun;
+use crate::review::OverlayRun;
 use crate::spec::Explain;
 pub use added::{AddedCommand, run_added};
 use begin::{Running, begin};
@@ -50,7 +50,7 @@ use observe::Observer;
 pub use pool::SandboxPool;
 pub use prepared::{plan_and_run, run_controlled, run_prepared};
 use private::Private;
-use stdio::Pump;
+use stdio::StdioRelay;
 use supervise::supervise;
 use sweeping::Sweeping;
 pub use terminal::TerminalSize;
@@ -116,7 +116,7 @@ pub enum Signals {
     #[default]
     Keep,
     /// They are forwarded while the command runs. This blocks them in the calling thread, so it is for single-threaded programs.
-    HandOn,
+    Forward,
 }
 
 /// Why a command could not be run.
@@ -139,7 +139,7 @@ pub enum RunError {
     Watch(#[source] io::Error),
     /// The same, for a command that worked on an overlay of its workspace. Its changes stay pending.
     #[error("{source}; its changes until then are pending: show them with `stockade changes show {id}`")]
-    Held {
+    ChangesPending {
         /// The identifier of the changes.
         id: String,
         /// The error.
@@ -172,8 +172,8 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
 
 fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outcome, RunError> {
     let mut result = None;
-    for view in ViewedRun::views(plan) {
-        let viewed = ViewedRun::begin(plan, *view)?;
+    for view in OverlayRun::views(plan) {
+        let viewed = OverlayRun::begin(plan, *view)?;
         match run_in(plan, streams, control, Some(&viewed)) {
             Ok(outcome) => return Ok(Outcome { review: Some(viewed.end()), ..outcome }),
             // Nothing has run yet, so the next kind of overlay is tried.
@@ -186,17 +186,17 @@ fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outco
                 return Err(refusal.into());
             }
             // The command ended unsupervised, so its changes need a review.
-            Err(error) => return Err(held(error, viewed)),
+            Err(error) => return Err(with_pending_changes(error, viewed)),
         }
     }
     result.unwrap_or_else(|| run_in(plan, streams, control, None))
 }
 
 /// Keeps the changes of a command pending, whatever the review mode is: an unsupervised command may have changed anything.
-fn held(error: RunError, viewed: ViewedRun) -> RunError {
-    match viewed.hold() {
+fn with_pending_changes(error: RunError, viewed: OverlayRun) -> RunError {
+    match viewed.keep_pending() {
         reviewed if reviewed.changed == 0 && reviewed.failed.is_none() => error,
-        reviewed => RunError::Held { id: reviewed.id, source: Box::new(error) },
+        reviewed => RunError::ChangesPending { id: reviewed.id, source: Box::new(error) },
     }
 }
 
@@ -204,7 +204,7 @@ fn run_in(
     plan: &Plan,
     streams: Streams,
     control: &RunControl,
-    viewed: Option<&ViewedRun>,
+    viewed: Option<&OverlayRun>,
 ) -> Result<Outcome, RunError> {
     let number = sandbox_number();
     // Joining a control group waits for an RCU grace period on all processors, which takes longer than all other steps together,
@@ -228,8 +228,8 @@ fn run_in(
     let judged = Plan { environment: plan.environment.clone(), ..begun.clone() };
     let observer = observer(judged, Ids::new(plan.identity, number))?;
     let mut outcome = carried_out(plan, streams, control, &groups, observer.as_ref(), || {
-        let (pump, ends) =
-            Pump::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
+        let (relay, ends) = StdioRelay::new(streams, &plan.provider)
+            .map_err(RunError::setup("making pipes or a terminal"))?;
         let running = begin(begun, ends, &groups, number, private.as_ref(), observer.as_ref())?;
         if let (Some(viewed), Some(running)) = (viewed, &running)
             && let Err(error) = viewed.started(running.last())
@@ -238,7 +238,7 @@ fn run_in(
             running.end(None)?;
             return Err(RunError::Watch(error));
         }
-        Ok(running.map(|running| (running, pump)))
+        Ok(running.map(|running| (running, relay)))
     })?;
     tell(&mut outcome, observer);
     Ok(outcome)
@@ -282,7 +282,7 @@ fn carried_out(
     control: &RunControl,
     groups: &Groups,
     observer: Option<&Observer>,
-    begin: impl FnOnce() -> Result<Option<(Running, Pump)>, RunError>,
+    begin: impl FnOnce() -> Result<Option<(Running, StdioRelay)>, RunError>,
 ) -> Result<Outcome, RunError> {
     let mut enforcement = plan.enforcement.clone();
     groups.promise(&mut enforcement);
@@ -292,15 +292,15 @@ fn carried_out(
     in_whole(&plan.require_by_name, &enforcement)?;
     let started = Instant::now();
     let outcome = match begin() {
-        Ok(Some((running, pump))) => {
-            supervise(plan, streams.signals, control, &running, pump, groups, started)
+        Ok(Some((running, relay))) => {
+            supervise(plan, streams.signals, control, &running, relay, groups, started)
                 .and_then(|watched| watched.outcome(plan, groups, enforcement, started))
         }
         Ok(None) => Ok(Outcome::of_nothing(End::NotFound, enforcement)),
         Err(error) => Err(error),
     };
     let (quarantine, swept) = sweeping.end(plan, observer);
-    crate::exposed_secrets::Seen::after(plan, &swept.seen_secrets(&plan.protected));
+    crate::exposed_secrets::SeenSecrets::after(plan, &swept.seen_secrets(&plan.protected));
     let mut outcome = outcome?;
     if swept.searched == Searched::InPart {
         let why = "some directories of the workspace could not be read afterwards";
@@ -433,8 +433,8 @@ mod tests {
             Some(Self { state, _workspace: workspace, plan: plan? })
         }
 
-        fn view(&self) -> (ViewedRun, PathBuf) {
-            let viewed = ViewedRun::begin_in(self.state.path(), &self.plan, ReviewView::Copy).unwrap();
+        fn view(&self) -> (OverlayRun, PathBuf) {
+            let viewed = OverlayRun::begin_in(self.state.path(), &self.plan, ReviewView::Copy).unwrap();
             let layers = std::fs::read_dir(self.state.path().join("reviews")).unwrap();
             let layer = layers.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
             (viewed, layer)
@@ -457,14 +457,14 @@ mod tests {
         let gone = || RunError::Watch(io::Error::other("it is gone"));
         let (viewed, layer) = ground.view();
         std::fs::write(layer.join("copy/f"), "x").unwrap();
-        let error = held(gone(), viewed);
-        let RunError::Held { id, .. } = &error else { panic!("{error}") };
+        let error = with_pending_changes(gone(), viewed);
+        let RunError::ChangesPending { id, .. } = &error else { panic!("{error}") };
         assert_eq!(layer.file_name(), Some(id.as_ref()));
         assert!(error.to_string().contains(&format!("stockade changes show {id}")), "{error}");
         assert!(layer.exists() && !Path::new(&ground.plan.workspace).join("f").exists());
         std::fs::remove_dir_all(&layer).unwrap();
         let (viewed, layer) = ground.view();
-        assert!(matches!(held(gone(), viewed), RunError::Watch(_)), "nothing was changed");
+        assert!(matches!(with_pending_changes(gone(), viewed), RunError::Watch(_)), "nothing was changed");
         assert!(!layer.exists());
     }
 }

@@ -11,7 +11,7 @@ mod names;
 mod table;
 
 pub use architecture::Architecture;
-pub(crate) use asking::{Asks, PathArguments, Way};
+pub(crate) use asking::{Asks, PathArguments, PathUse};
 pub use instruction::Instruction;
 use instruction::{
     ALLOW, AND, ARCHITECTURE, ARGUMENTS, Blocks, END, ENOSYS, ERRNO, JUMP, JUMP_ANY_BIT, JUMP_AT_LEAST,

@@ -110,15 +110,15 @@ pub(crate) fn sweep(
         if search(root, sweeper) == Searched::InPart {
             swept.searched = Searched::InPart;
         }
-        led_to(roots, root, before, &mut taking);
+        git_targets(roots, root, before, &mut taking);
         swept.dropped.extend(taking.make_room());
     }
     swept
 }
 
 /// Sweeps the targets of the user's settings and symlinks, whose names are not in the table.
-fn led_to(roots: &[Root], root: &Root, before: &Before<'_>, taking: &mut RootTaking<'_>) {
-    for path in before.led_to() {
+fn git_targets(roots: &[Root], root: &Root, before: &Before<'_>, taking: &mut RootTaking<'_>) {
+    for path in before.git_targets() {
         // Files in another writable directory have their absolute path as name.
         let is_here = path.starts_with(&root.name) && path.is_absolute() == root.name.is_absolute();
         let below = path.strip_prefix(&root.name).unwrap_or(path);

@@ -14,13 +14,13 @@ use crate::spec::SandboxSpec;
 /// How one kind of sandbox enforces one property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Held {
+pub enum TierEnforcement {
     /// Enforced, by these means.
-    Whole(&'static str),
+    Full(&'static str),
     /// Enforced by these means, with these gaps.
-    InPart(&'static str, Vec<&'static str>),
+    Partial(&'static str, Vec<&'static str>),
     /// Not enforced, for these reasons; empty if it was not requested.
-    Not(Vec<&'static str>),
+    None(Vec<&'static str>),
 }
 
 /// The kinds of sandboxes, strongest first.
@@ -31,10 +31,11 @@ const TIERS: [SandboxBackend; 4] =
 ///
 /// The table assumes an ordinary user on a current machine without delegated control groups, a command with every limit, and an
 /// engine with control groups of its own and an image that is named by its digest.
-pub fn tier_table() -> Result<Vec<(Property, [Held; 4])>, Refusal> {
+pub fn tier_table() -> Result<Vec<(Property, [TierEnforcement; 4])>, Refusal> {
     let [native, bwrap, landlock, container] = TIERS.map(promised);
     let all = [native?, bwrap?, landlock?, container?];
-    let rows = Property::all().map(|property| (property, [0, 1, 2, 3].map(|at| held(all.get(at), property))));
+    let rows = Property::all()
+        .map(|property| (property, [0, 1, 2, 3].map(|at| tier_enforcement(all.get(at), property))));
     Ok(rows.collect())
 }
 
@@ -63,13 +64,13 @@ fn promised(backend: SandboxBackend) -> Result<Enforcement, Refusal> {
     Ok(limits_without_groups(&plan))
 }
 
-fn held(enforcement: Option<&Enforcement>, property: Property) -> Held {
-    let Some(enforcement) = enforcement else { return Held::Not(Vec::new()) };
+fn tier_enforcement(enforcement: Option<&Enforcement>, property: Property) -> TierEnforcement {
+    let Some(enforcement) = enforcement else { return TierEnforcement::None(Vec::new()) };
     let gaps = enforcement.gaps.iter().filter(|gap| gap.property == property).map(|gap| gap.why).collect();
     let means = enforcement.enforced.iter().find(|(enforced, _)| *enforced == property).map(|row| row.1);
     match means {
-        Some(means) if Vec::is_empty(&gaps) => Held::Whole(means),
-        Some(means) => Held::InPart(means, gaps),
-        None => Held::Not(gaps),
+        Some(means) if Vec::is_empty(&gaps) => TierEnforcement::Full(means),
+        Some(means) => TierEnforcement::Partial(means, gaps),
+        None => TierEnforcement::None(gaps),
     }
 }

@@ -232,7 +232,7 @@ impl<S: Sink> Visit for Search<'_, S> {
 
 /// Whether a row applies to files only. Directories with the name are entered.
 fn is_of_files(name: &Name) -> bool {
-    matches!(answer(name), Some(Answer::Hide | Answer::HideWithSecret | Answer::Tell))
+    matches!(answer(name), Some(Answer::Hide | Answer::HideWithSecret | Answer::ReportSecrets))
 }
 
 /// Whether a file contains a secret. A file that is too large to be read counts as containing one.
@@ -320,15 +320,18 @@ impl<S: Sink> Search<'_, S> {
             (Some(Answer::HideWithSecret), None) if holds_secret_below(here, below) => {
                 self.note(here, below, ProtectionMode::Hide);
             }
-            (Some(Answer::Tell), None) if holds_secret_below(here, below) => {
+            (Some(Answer::ReportSecrets), None) if holds_secret_below(here, below) => {
                 let path = self.root.name.join(here.path).join(below);
                 self.sink.exposed(Exposed { path, label: name.label() });
             }
             (Some(Answer::Report), None) | (Some(Answer::Protect), Some(_)) => {
                 self.watch(here, name, below, 0);
             }
-            (Some(Answer::HideWithSecret | Answer::Tell), None) => {}
-            (Some(Answer::Hide | Answer::HideWithSecret | Answer::Tell | Answer::Report), Some(_))
+            (Some(Answer::HideWithSecret | Answer::ReportSecrets), None) => {}
+            (
+                Some(Answer::Hide | Answer::HideWithSecret | Answer::ReportSecrets | Answer::Report),
+                Some(_),
+            )
             | (None, _) => {}
         }
     }
@@ -350,7 +353,7 @@ impl<S: Sink> Search<'_, S> {
             match answer(name) {
                 Some(Answer::Protect) => self.note(here, Path::new(part), ProtectionMode::ReadOnly),
                 Some(Answer::Report) => self.watch(here, name, Path::new(part), 0),
-                Some(Answer::Tell) => self.answer(here, name, Path::new(part)),
+                Some(Answer::ReportSecrets) => self.answer(here, name, Path::new(part)),
                 Some(Answer::Hide | Answer::HideWithSecret) | None => {}
             }
         }

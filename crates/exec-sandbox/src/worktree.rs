@@ -35,16 +35,16 @@ const OBEYED: &[&str] = &["commondir", "gitdir", "config.worktree", "modules"];
 pub(crate) fn find(workspace: &Path) -> Option<LinkedWorktree> {
     let link = workspace.join(".git");
     fs::symlink_metadata(&link).ok().filter(fs::Metadata::is_file)?;
-    let own = led_to(workspace, &read_plain(&link, MAX_LINK_BYTES)?, b"gitdir: ")?;
+    let own = pointer_target(workspace, &read_plain(&link, MAX_LINK_BYTES)?, b"gitdir: ")?;
     let common = own.parent().filter(|around| around.ends_with("worktrees"))?.parent()?.to_path_buf();
-    let agrees = led_to(&own, &read_plain(&own.join("commondir"), MAX_LINK_BYTES)?, b"")? == common
-        && led_to(&own, &read_plain(&own.join("gitdir"), MAX_LINK_BYTES)?, b"")? == real_path(&link).ok()?;
+    let agrees = pointer_target(&own, &read_plain(&own.join("commondir"), MAX_LINK_BYTES)?, b"")? == common
+        && pointer_target(&own, &read_plain(&own.join("gitdir"), MAX_LINK_BYTES)?, b"")? == real_path(&link).ok()?;
     let is_apart = !common.starts_with(workspace) && !workspace.starts_with(&common);
     (agrees && is_apart && is_whole(&common) && is_harmless(&common, &own)).then(|| parts(common, &own))
 }
 
 /// Resolves the path in one of git's files, relative to its directory, without symlinks.
-fn led_to(folder: &Path, text: &[u8], prefix: &[u8]) -> Option<PathBuf> {
+fn pointer_target(folder: &Path, text: &[u8], prefix: &[u8]) -> Option<PathBuf> {
     let path = text.strip_prefix(prefix)?.trim_ascii_end();
     real_path(&folder.join(OsStr::from_bytes(path))).ok()
 }

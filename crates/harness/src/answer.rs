@@ -30,7 +30,7 @@ pub enum HookVerdict {
 
 /// Output and exit code of the hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct HookOutput {
     /// Standard output.
     pub stdout: String,
     /// Standard error.
@@ -39,7 +39,7 @@ pub struct Said {
     pub code: u8,
 }
 
-impl Said {
+impl HookOutput {
     pub(super) fn json(value: &Value) -> Self {
         Self { stdout: format!("{value}\n"), stderr: String::new(), code: 0 }
     }
@@ -51,25 +51,27 @@ impl Said {
 }
 
 /// Returns a refusal in the format of a harness. Its reason is never empty, since some harnesses then ignore the refusal.
-pub fn deny(harness: &Harness, reason: &str) -> Said {
+pub fn deny(harness: &Harness, reason: &str) -> HookOutput {
     let reason = &bounded(reason);
     let event = harness.before();
     match harness.answers {
-        Answers::Specific => Said::json(&specific(event, "deny", reason)),
-        Answers::Decision | Answers::Plugin => Said::json(&json!({"decision": "deny", "reason": reason})),
-        Answers::Permission => {
-            Said::json(&json!({"permissionDecision": "deny", "permissionDecisionReason": reason}))
+        Answers::Specific => HookOutput::json(&specific(event, "deny", reason)),
+        Answers::Decision | Answers::Plugin => {
+            HookOutput::json(&json!({"decision": "deny", "reason": reason}))
         }
-        Answers::Cancel => Said::json(&json!({"cancel": true, "errorMessage": reason})),
-        Answers::Cursor => Said::json(&json!({
+        Answers::Permission => {
+            HookOutput::json(&json!({"permissionDecision": "deny", "permissionDecisionReason": reason}))
+        }
+        Answers::Cancel => HookOutput::json(&json!({"cancel": true, "errorMessage": reason})),
+        Answers::Cursor => HookOutput::json(&json!({
             "permission": "deny", "user_message": reason, "agent_message": reason
         })),
-        Answers::ExitCode => Said { stdout: String::new(), stderr: format!("{reason}\n"), code: 2 },
+        Answers::ExitCode => HookOutput { stdout: String::new(), stderr: format!("{reason}\n"), code: 2 },
     }
 }
 
 /// Returns an answer in the format of a harness.
-pub fn before(harness: &Harness, call: &ToolCall, verdict: HookVerdict) -> Said {
+pub fn before(harness: &Harness, call: &ToolCall, verdict: HookVerdict) -> HookOutput {
     match verdict {
         HookVerdict::Silent => silent(harness),
         HookVerdict::Deny(reason) => deny(harness, &reason),
@@ -80,37 +82,39 @@ pub fn before(harness: &Harness, call: &ToolCall, verdict: HookVerdict) -> Said 
 }
 
 /// Returns the answer "no objection".
-pub fn silent(harness: &Harness) -> Said {
+pub fn silent(harness: &Harness) -> HookOutput {
     match harness.answers {
         // This plugin treats empty output as failure; `allow` grants nothing there.
-        Answers::Cursor => Said::json(&json!({"permission": "allow"})),
-        Answers::Plugin => Said::json(&json!({"decision": "allow"})),
-        _ => Said::nothing(),
+        Answers::Cursor => HookOutput::json(&json!({"permission": "allow"})),
+        Answers::Plugin => HookOutput::json(&json!({"decision": "allow"})),
+        _ => HookOutput::nothing(),
     }
 }
 
-fn ask(harness: &Harness, reason: &str) -> Said {
+fn ask(harness: &Harness, reason: &str) -> HookOutput {
     match harness.answers {
-        Answers::Specific => Said::json(&specific(harness.before(), "ask", reason)),
+        Answers::Specific => HookOutput::json(&specific(harness.before(), "ask", reason)),
         Answers::Permission => {
-            Said::json(&json!({"permissionDecision": "ask", "permissionDecisionReason": reason}))
+            HookOutput::json(&json!({"permissionDecision": "ask", "permissionDecisionReason": reason}))
         }
         // In no other format was a question seen to reach the user.
         _ => deny(harness, reason),
     }
 }
 
-fn rewrite(harness: &Harness, call: &ToolCall, input: &Value) -> Said {
+fn rewrite(harness: &Harness, call: &ToolCall, input: &Value) -> HookOutput {
     match harness.answers {
-        Answers::Specific => Said::json(&json!({"hookSpecificOutput": {
+        Answers::Specific => HookOutput::json(&json!({"hookSpecificOutput": {
             "hookEventName": call.event, "permissionDecision": "allow", "updatedInput": input
         }})),
-        Answers::Decision => {
-            Said::json(&json!({"hookSpecificOutput": {"hookEventName": call.event, "tool_input": input}}))
+        Answers::Decision => HookOutput::json(
+            &json!({"hookSpecificOutput": {"hookEventName": call.event, "tool_input": input}}),
+        ),
+        Answers::Permission => {
+            HookOutput::json(&json!({"permissionDecision": "allow", "modifiedArgs": input}))
         }
-        Answers::Permission => Said::json(&json!({"permissionDecision": "allow", "modifiedArgs": input})),
-        Answers::Cancel => Said::json(&json!({"overrideInput": input})),
-        Answers::Plugin => Said::json(&json!({"decision": "rewrite", "input": input})),
+        Answers::Cancel => HookOutput::json(&json!({"overrideInput": input})),
+        Answers::Plugin => HookOutput::json(&json!({"decision": "rewrite", "input": input})),
         Answers::Cursor | Answers::ExitCode => deny(
             harness,
             "stockade: it belongs into the sandbox, and this harness runs nothing in the place of a command",

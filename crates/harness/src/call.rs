@@ -18,7 +18,7 @@ pub const MAX_PAYLOAD: usize = 16 << 20;
 
 /// The content of a hook call, by its moment.
 #[derive(Debug, PartialEq)]
-pub enum Told {
+pub enum HookEvent {
     /// A session starts, which needs no decision.
     Start(Origin),
     /// A tool is about to be used.
@@ -26,7 +26,7 @@ pub enum Told {
     /// A tool has returned this result.
     After(ToolCall, Value),
     /// Another event, which needs no answer.
-    Else,
+    Other,
 }
 
 /// Session and directories of a call.
@@ -66,7 +66,7 @@ impl ToolCall {
 }
 
 /// Parses a hook call.
-pub fn read(harness: &Harness, bytes: &[u8]) -> Result<Told, String> {
+pub fn read(harness: &Harness, bytes: &[u8]) -> Result<HookEvent, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not valid UTF-8".to_owned())?;
     // Parsers disagree about duplicate keys.
     parse(text, Format::Json, MAX_PAYLOAD).map_err(|error| format!("invalid JSON: {error}"))?;
@@ -76,16 +76,16 @@ pub fn read(harness: &Harness, bytes: &[u8]) -> Result<Told, String> {
     }
     let (event, moment) = moment(harness, &payload)?;
     let origin = origin(harness, &payload)?;
-    let Some(moment) = moment else { return Ok(Told::Else) };
+    let Some(moment) = moment else { return Ok(HookEvent::Other) };
     if moment == Moment::Start {
-        return Ok(Told::Start(origin));
+        return Ok(HookEvent::Start(origin));
     }
     let (tool, input) = tool(harness, &payload, &event)?;
     let server = server(harness, &payload, &event, &tool)?;
     let call = ToolCall { event, tool, server, input, origin };
     Ok(match moment {
-        Moment::After => Told::After(call, result(&payload)),
-        _ => Told::Before(call),
+        Moment::After => HookEvent::After(call, result(&payload)),
+        _ => HookEvent::Before(call),
     })
 }
 

@@ -5,7 +5,7 @@
 
 use stockade_guard::command::shell::{quote, quote_argv};
 
-use super::answer::{NOTHING, REFUSED, Said, deny};
+use super::answer::{HookOutput, NOTHING, REFUSED, deny};
 use super::{Answers, Harness, Moment, results};
 
 /// What a line prints if this program did not answer, by which `doctor` recognizes it.
@@ -23,15 +23,15 @@ pub(crate) fn line(harness: &Harness, moment: Moment, program: &str) -> String {
     };
     let asks = asks(&[if moment == Moment::After { "--after" } else { "--before" }, "--said"]);
     match otherwise {
-        said if said == Said::nothing() => asks,
-        Said { code: 0, stdout, .. } => {
+        said if said == HookOutput::nothing() => asks,
+        HookOutput { code: 0, stdout, .. } => {
             let no = quote(stdout.trim_end());
             format!(
                 "o=$({asks}) && case $o in \"{{\"*\"}}\") printf '%s\\n' \"$o\";; {NOTHING}) ;; *) false;; esac || \
                  printf '%s\\n' {no}"
             )
         }
-        Said { code, stderr, .. } => {
+        HookOutput { code, stderr, .. } => {
             let no = quote(stderr.trim_end());
             format!(
                 "o=$({asks}); case $o in {NOTHING}) ;; {REFUSED}) exit {code};; *) printf '%s\\n' {no} >&2; exit {code};; esac"

@@ -5,7 +5,7 @@ use stockade_guard::admission::{ToolResult, admit_result};
 use stockade_guard::output::{ProfileOverride, SourceProfile, resolve_source};
 use stockade_guard::scanner::{Scanner, Severity};
 
-use super::answer::Said;
+use super::answer::HookOutput;
 use super::call::ToolCall;
 use super::judge::Agent;
 use super::shape::{blank, blank_texts, cleaned, names, texts};
@@ -75,7 +75,12 @@ pub fn look(
 
 /// Scans a result, records the findings, and returns what the model should see. As far as the harness can hide results, nothing
 /// unscanned is shown.
-pub fn after(harness: &Harness, agent: &Agent<'_>, call: &ToolCall, result: &Value) -> Result<Said, String> {
+pub fn after(
+    harness: &Harness,
+    agent: &Agent<'_>,
+    call: &ToolCall,
+    result: &Value,
+) -> Result<HookOutput, String> {
     let name = profile(call);
     let (wish, scanner) = (ProfileOverride::default(), &agent.session.guard().scanner(Scanner::builtin()));
     let limits = agent.session.source_profile(&name, &wish);
@@ -85,9 +90,9 @@ pub fn after(harness: &Harness, agent: &Agent<'_>, call: &ToolCall, result: &Val
     };
     if harness.results == Results::Replaced {
         return Ok(match look(&call.tool, result, &name, &limits, scanner, &recorded)? {
-            Looked::Fine => Said::nothing(),
+            Looked::Fine => HookOutput::nothing(),
             Looked::Withheld(why) => withheld(harness, call, result, &why),
-            Looked::Cleaned { note, cleaned, .. } => Said::json(&json!({"hookSpecificOutput": {
+            Looked::Cleaned { note, cleaned, .. } => HookOutput::json(&json!({"hookSpecificOutput": {
                 "hookEventName": call.event,
                 "additionalContext": note,
                 "updatedToolOutput": cleaned,
@@ -100,11 +105,11 @@ pub fn after(harness: &Harness, agent: &Agent<'_>, call: &ToolCall, result: &Val
     }
     let texts = texts(result)?;
     if texts.is_empty() {
-        return Ok(Said::nothing());
+        return Ok(HookOutput::nothing());
     }
     let whole = recorded(texts.join("\n").as_bytes())?;
     if whole.findings.is_empty() && whole.removed == 0 && !whole.truncated {
-        return Ok(Said::nothing());
+        return Ok(HookOutput::nothing());
     }
     let is_shown = !matches!(harness.results, Results::Hidden | Results::ByPlugin);
     if whole.truncated && is_shown {
@@ -118,15 +123,15 @@ pub fn after(harness: &Harness, agent: &Agent<'_>, call: &ToolCall, result: &Val
     Ok(match (harness.results, harness.answers) {
         (Results::Hidden, answers) => {
             let word = if answers == Answers::Decision { "deny" } else { "block" };
-            Said::json(&json!({"decision": word, "reason": format!("{note}\n{}", whole.text)}))
+            HookOutput::json(&json!({"decision": word, "reason": format!("{note}\n{}", whole.text)}))
         }
-        (Results::Noted, _) => Said::json(&json!({"hookSpecificOutput": {
+        (Results::Noted, _) => HookOutput::json(&json!({"hookSpecificOutput": {
             "hookEventName": call.event, "additionalContext": note
         }})),
         (Results::ByPlugin, _) => {
-            Said::json(&json!({"decision": "replace", "reason": note, "output": whole.text}))
+            HookOutput::json(&json!({"decision": "replace", "reason": note, "output": whole.text}))
         }
-        (Results::Replaced | Results::Unchanged, _) => Said::nothing(),
+        (Results::Replaced | Results::Unchanged, _) => HookOutput::nothing(),
     })
 }
 
@@ -191,25 +196,27 @@ fn found(became: &str, result: &ToolResult, is_cut: bool) -> String {
 
 /// Returns the replacement of a result that must not be shown. If its shape has to stay, it keeps harmless parts, and names if
 /// they were scanned.
-pub fn withheld(harness: &Harness, call: &ToolCall, result: &Value, why: &str) -> Said {
+pub fn withheld(harness: &Harness, call: &ToolCall, result: &Value, why: &str) -> HookOutput {
     if harness.results != Results::Replaced {
         return unseen(harness, why);
     }
     let reason = unseen_because(why);
     // With all rules, even disabled ones: in the worst case, a harmless name is removed.
     let blank = if named(result, Scanner::builtin()).is_none() { blank_texts } else { blank };
-    Said::json(&json!({"hookSpecificOutput": {
+    HookOutput::json(&json!({"hookSpecificOutput": {
         "hookEventName": call.event, "additionalContext": reason, "updatedToolOutput": blank(result, &reason),
     }}))
 }
 
 /// Returns the refusal of a result that could not be scanned. It is hidden, if the harness supports that.
-pub fn unseen(harness: &Harness, why: &str) -> Said {
+pub fn unseen(harness: &Harness, why: &str) -> HookOutput {
     let reason = unseen_because(why);
     match harness.answers {
-        Answers::Specific => Said::json(&json!({"decision": "block", "reason": reason})),
-        Answers::Decision | Answers::Plugin => Said::json(&json!({"decision": "deny", "reason": reason})),
-        _ => Said::nothing(),
+        Answers::Specific => HookOutput::json(&json!({"decision": "block", "reason": reason})),
+        Answers::Decision | Answers::Plugin => {
+            HookOutput::json(&json!({"decision": "deny", "reason": reason}))
+        }
+        _ => HookOutput::nothing(),
     }
 }
 

@@ -26,7 +26,7 @@ use stockade_harness::results::Looked;
 use stockade_text::Value;
 
 /// Maximum number of pending requests of one side.
-const MAX_UNDER_WAY: usize = 1024;
+const MAX_IN_FLIGHT: usize = 1024;
 
 /// Maximum number of tools of a server.
 const MAX_TOOLS: usize = 4096;
@@ -76,7 +76,7 @@ pub(crate) enum Out {
     /// Send a line to the client.
     Client(String),
     /// Print a message for the user.
-    Told(String),
+    Note(String),
     /// Stop reading from the server.
     Stop(String),
 }
@@ -195,7 +195,7 @@ impl<J: Judge> Conversation<J> {
     }
 
     fn tell(&mut self, what: impl Into<String>) {
-        self.out.push(Out::Told(what.into()));
+        self.out.push(Out::Note(what.into()));
     }
 
     /// Records a refusal. If it cannot be recorded, that becomes the reason.

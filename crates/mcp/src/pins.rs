@@ -9,7 +9,7 @@ use stockade_files::{KeptFile, KeptFileError};
 use stockade_guard::audit::AuditTrail;
 
 use super::conversation::{Definition, Pinned};
-use saved::{Changed, Kept, KeptServer, KeptTool};
+use saved::{Changed, PinnedServer, PinnedTool, SavedPins};
 
 /// Maximum size of the pins of one server name in bytes.
 const MAX_BYTES: u64 = 16 << 20;
@@ -51,7 +51,7 @@ impl Pins {
     }
 
     /// Reads the stored pins.
-    pub fn servers(&self) -> Result<Vec<KeptServer>, String> {
+    pub fn servers(&self) -> Result<Vec<PinnedServer>, String> {
         let text = self.file.read().map_err(|error| self.unusable(&error))?;
         Ok(self.read(text.as_deref())?.servers)
     }
@@ -66,7 +66,7 @@ impl Pins {
                 Some(at) => kept.servers.get_mut(at),
                 None if kept.servers.len() >= MAX_SERVERS => return Err(self.too_many()),
                 None => {
-                    kept.servers.push(KeptServer::of(command)?);
+                    kept.servers.push(PinnedServer::of(command)?);
                     kept.servers.last_mut()
                 }
             };
@@ -75,10 +75,10 @@ impl Pins {
         })
     }
 
-    fn pin_one(&self, server: &mut KeptServer, seen: &Definition) -> Result<Pinned, String> {
+    fn pin_one(&self, server: &mut PinnedServer, seen: &Definition) -> Result<Pinned, String> {
         let Definition { tool, written } = seen;
         let Some(known) = server.tools.get_mut(tool) else {
-            let first = KeptTool { definition: written.clone(), changed: None };
+            let first = PinnedTool { definition: written.clone(), changed: None };
             server.tools.insert(tool.clone(), first);
             return Ok(Pinned::Same);
         };
@@ -119,7 +119,7 @@ impl Pins {
     /// unknown ticket, in which case nothing is accepted.
     pub fn accept(&self, tickets: &[String]) -> Result<Result<Vec<DefinitionChange>, String>, String> {
         self.change(|kept| {
-            let waits = |kept: &Kept, ticket: &String| {
+            let waits = |kept: &SavedPins, ticket: &String| {
                 let mut tools = kept.servers.iter().flat_map(|server| &server.tools);
                 tools.any(|(name, tool)| tool.ticket(name).is_some_and(|waiting| waiting == *ticket))
             };
@@ -144,7 +144,8 @@ impl Pins {
     /// Deletes the pins of these tools, or of all, so that the next definitions count as new. Returns the number of deleted pins.
     pub fn forget(&self, tools: &[String]) -> Result<usize, String> {
         self.change(|kept| {
-            let count = |kept: &Kept| kept.servers.iter().map(|server| server.tools.len()).sum::<usize>();
+            let count =
+                |kept: &SavedPins| kept.servers.iter().map(|server| server.tools.len()).sum::<usize>();
             let before = count(kept);
             for server in &mut kept.servers {
                 server.tools.retain(|name, _| !tools.is_empty() && !tools.contains(name));
@@ -155,7 +156,7 @@ impl Pins {
     }
 
     #[expect(clippy::disallowed_methods, reason = "makes the folder of the pins")]
-    fn change<T>(&self, change: impl FnOnce(&mut Kept) -> Result<T, String>) -> Result<T, String> {
+    fn change<T>(&self, change: impl FnOnce(&mut SavedPins) -> Result<T, String>) -> Result<T, String> {
         if let Some(folder) = self.file.path().parent() {
             let made = std::fs::create_dir_all(folder);
             made.map_err(|error| self.unusable(&KeptFileError::Io(error)))?;
@@ -163,7 +164,7 @@ impl Pins {
         let changed = self.file.change(|text| {
             let before = self.read(text)?;
             let mut kept = before.clone();
-            kept.servers.iter_mut().for_each(KeptServer::renew);
+            kept.servers.iter_mut().for_each(PinnedServer::renew);
             let answer = change(&mut kept)?;
             // An unchanged list causes no write.
             if kept == before {
@@ -182,7 +183,7 @@ impl Pins {
         changed.map_err(|error| self.unusable(&error))?
     }
 
-    fn read(&self, text: Option<&str>) -> Result<Kept, String> {
+    fn read(&self, text: Option<&str>) -> Result<SavedPins, String> {
         let read = text.map(serde_json::from_str).transpose();
         let broken = |error: serde_json::Error| {
             format!("{} does not hold pins: {error}; move it away to begin anew", self.file.path().display())

@@ -206,7 +206,7 @@ impl<J: Judge> Talk<J> {
             let out = match event {
                 Event::Client(line) => self.conversation.hear_client(&line, now),
                 Event::ClientTooLong => {
-                    vec![Out::Told(format!("a message of the client was longer than {MAX_MESSAGE} bytes"))]
+                    vec![Out::Note(format!("a message of the client was longer than {MAX_MESSAGE} bytes"))]
                 }
                 Event::Server(line) => self.conversation.hear_server(&line, now),
                 Event::ServerTooLong => self.conversation.server_overflowed(),
@@ -258,7 +258,7 @@ impl<J: Judge> Talk<J> {
                         self.stop("the server does not read its input");
                     }
                 }
-                Out::Told(what) => self.note(&what),
+                Out::Note(what) => self.note(&what),
                 Out::Stop(why) => self.stop(&why),
             }
         }

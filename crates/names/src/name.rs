@@ -126,7 +126,7 @@ pub enum SandboxView {
     #[default]
     Shown,
     /// The file; a secret in it is reported. Programs that the command needs would not work without it.
-    Told,
+    Reported,
     /// As [masked](Self::Masked), if it contains a secret. Most files of this name do not.
     MaskedWithSecret,
     /// A device that cannot be opened in place of the file, also where its directory is visible, unless the

@@ -83,7 +83,7 @@ pub(super) fn read(line: &[u8]) -> Option<Message<'_>> {
     }
     // The whole line is validated first, so that invalid JSON is reported as such.
     match serde_json::from_str::<&RawValue>(text) {
-        Err(error) => refused(Fault::new(fault::PARSE, format!("the line is no JSON: {error}"))),
+        Err(error) => refused(Fault::new(fault::PARSE, format!("the line is not JSON: {error}"))),
         Ok(_) if text.starts_with('[') => Some(batch(text)),
         Ok(_) => Some(Message::One(request(text))),
     }

@@ -168,13 +168,13 @@ mod tests {
     use super::*;
 
     fn marked(text: &str) -> String {
-        let mut voice = MessageMarker::new("stockade");
+        let mut marker = MessageMarker::new("stockade");
         // The result does not depend on how the output is split into chunks.
-        let whole = voice.mark(text.as_bytes());
-        let mut voice = MessageMarker::new("stockade");
-        let pieces: Vec<u8> = text.bytes().flat_map(|byte| voice.mark(&[byte])).collect();
+        let whole = marker.mark(text.as_bytes());
+        let mut marker = MessageMarker::new("stockade");
+        let pieces: Vec<u8> = text.bytes().flat_map(|byte| marker.mark(&[byte])).collect();
         assert_eq!(whole, pieces, "{text:?}");
-        assert_eq!(voice.is_at_start(), text.is_empty() || text.ends_with('\n'));
+        assert_eq!(marker.is_at_start(), text.is_empty() || text.ends_with('\n'));
         String::from_utf8_lossy(&whole).into_owned()
     }
 

@@ -1,4 +1,4 @@
-//! A cluster as a backend: commands of any door run in it where it is named.
+//! A cluster as a backend, for commands of every entry point.
 
 #![expect(
     clippy::disallowed_methods,

@@ -71,13 +71,13 @@ impl Kind {
     }
 }
 
-/// What the server holds of a run.
+/// Whether the workload of a run may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Held {
-    /// It was made and waits to be let go.
-    Back,
-    /// It was let go.
-    Free,
+pub(super) enum Suspension {
+    /// Created suspended: no pod runs.
+    Suspended,
+    /// Resumed: pods may run.
+    Resumed,
 }
 
 impl ClusterClient {
@@ -162,7 +162,7 @@ impl ClusterClient {
 
     /// Makes a run, so that it does not begin: the Job first, and what belongs to it beside it, so that the cluster removes it with the
     /// Job. One that was made before is taken for this one if it is the same.
-    pub(super) fn make(&self, objects: &RunObjects) -> Result<Held, KubernetesError> {
+    pub(super) fn make(&self, objects: &RunObjects) -> Result<Suspension, KubernetesError> {
         let (kind, namespace, name) =
             (Kind::of(objects.workload), objects.namespace.as_str(), objects.name.object());
         let owner = match self.post(kind, namespace, &objects.owner, "") {
@@ -176,15 +176,15 @@ impl ClusterClient {
         if digest.and_then(Value::as_str) != Some(objects.digest()) {
             return Err(KubernetesError::AnotherRun(objects.name.to_string()));
         }
-        let held = held(&owner);
-        if held == Held::Back {
+        let suspension = suspension(&owner);
+        if suspension == Suspension::Suspended {
             self.beside(Kind::Secret, objects, &objects.secret, &owner)?;
             objects
                 .policy
                 .as_ref()
                 .map_or(Ok(()), |policy| self.beside(Kind::Policy, objects, policy, &owner))?;
         }
-        Ok(held)
+        Ok(suspension)
     }
 
     /// Makes what belongs to a run. What is there of a run that is gone is removed first.
@@ -248,9 +248,9 @@ impl ClusterClient {
     }
 
     /// What the server holds of a run; nothing if it is gone.
-    pub(super) fn held(&self, objects: &RunObjects) -> Result<Option<Held>, KubernetesError> {
+    pub(super) fn suspension(&self, objects: &RunObjects) -> Result<Option<Suspension>, KubernetesError> {
         let owner = self.get(Kind::of(objects.workload), &objects.namespace, &objects.name.object())?;
-        Ok(owner.map(|owner| held(&owner)))
+        Ok(owner.map(|owner| suspension(&owner)))
     }
 
     /// Whether the cluster ended a run because its time was up.
@@ -425,10 +425,10 @@ impl ClusterClient {
     }
 }
 
-fn held(owner: &Value) -> Held {
+fn suspension(owner: &Value) -> Suspension {
     let is_suspended = owner.pointer("/spec/suspend").and_then(Value::as_bool) == Some(true);
     let has_none = owner.pointer("/spec/replicas").and_then(Value::as_i64) == Some(0);
-    if is_suspended || has_none { Held::Back } else { Held::Free }
+    if is_suspended || has_none { Suspension::Suspended } else { Suspension::Resumed }
 }
 
 /// A part of a list.

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::KubernetesError;
-use super::client::{ClusterClient, Held, Kind};
+use super::client::{ClusterClient, Kind, Suspension};
 use super::journal::{FleetJournal, FleetStep};
 use super::name::{FLEET, RunName};
 use super::objects::RunObjects;
@@ -170,8 +170,8 @@ impl Worker<'_> {
     /// Makes a run and lets it go.
     fn begun(&self, objects: &RunObjects) -> Result<(), KubernetesError> {
         self.journal.write(&objects.name, FleetStep::Making)?;
-        let held = self.patiently(|| self.client.make(objects))?;
-        if held == Held::Free {
+        let suspension = self.patiently(|| self.client.make(objects))?;
+        if suspension == Suspension::Resumed {
             // Only another client can have released it.
             return self.journal.write(&objects.name, FleetStep::Starting);
         }
@@ -181,9 +181,9 @@ impl Worker<'_> {
 
     /// Looks for a run that was about to be released when its client died.
     fn found(&self, objects: &RunObjects) -> Result<(), KubernetesError> {
-        match self.patiently(|| self.client.held(objects))? {
-            Some(Held::Free) => Ok(()),
-            Some(Held::Back) => {
+        match self.patiently(|| self.client.suspension(objects))? {
+            Some(Suspension::Resumed) => Ok(()),
+            Some(Suspension::Suspended) => {
                 self.patiently(|| self.client.make(objects))?;
                 self.patiently(|| self.client.let_go(objects))
             }

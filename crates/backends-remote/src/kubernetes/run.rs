@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::KubernetesError;
-use super::client::{ClusterClient, Held};
+use super::client::{ClusterClient, Suspension};
 use super::logs::{Log, LogStream, Piece};
 use super::name::RUN;
 use super::objects::RunObjects;
@@ -73,9 +73,9 @@ impl ClusterRun<'_> {
         let asks = Arc::clone(&is_cancelled);
         let patient = self.client.until(Stop::when(move || asks()));
         let selector = format!("{RUN}={}", self.objects.name);
-        let made = patient.make(self.objects).and_then(|held| match held {
-            Held::Back => patient.let_go(self.objects),
-            Held::Free => Ok(()),
+        let made = patient.make(self.objects).and_then(|suspension| match suspension {
+            Suspension::Suspended => patient.let_go(self.objects),
+            Suspension::Resumed => Ok(()),
         });
         let ended = made.and_then(|()| {
             let pods = Pods::watch(self.client, &self.objects.namespace, &selector);

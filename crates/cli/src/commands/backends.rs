@@ -81,8 +81,8 @@ struct Row {
     why: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
-    holds: Vec<Held>,
-    gaps: Vec<Held>,
+    holds: Vec<EnforcedProperty>,
+    gaps: Vec<EnforcedProperty>,
     /// Runtimes other than the engine's default.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     runtimes: Vec<&'static str>,
@@ -90,7 +90,7 @@ struct Row {
 
 /// A property, with how it is enforced or why it is not.
 #[derive(Debug, Serialize)]
-struct Held {
+struct EnforcedProperty {
     property: &'static str,
     by: &'static str,
 }
@@ -150,16 +150,16 @@ fn row(listed: &ListedBackend, probed: Probed) -> Row {
     match probed {
         Probed::Works(Enforcement { enforced, gaps, .. }) => {
             row.works = true;
-            row.holds = enforced.iter().map(|(property, by)| held(*property, by)).collect();
-            row.gaps = gaps.iter().map(|gap| held(gap.property, gap.why)).collect();
+            row.holds = enforced.iter().map(|(property, by)| enforced_property(*property, by)).collect();
+            row.gaps = gaps.iter().map(|gap| enforced_property(gap.property, gap.why)).collect();
         }
         Probed::Not { why, fix } => (row.why, row.fix) = (Some(why), Some(fix)),
     }
     row
 }
 
-fn held(property: Property, by: &'static str) -> Held {
-    Held { property: property.name(), by }
+fn enforced_property(property: Property, by: &'static str) -> EnforcedProperty {
+    EnforcedProperty { property: property.name(), by }
 }
 
 fn text(rows: &[Row], removed: Option<usize>, styles: Styles) -> String {

@@ -300,7 +300,7 @@ fn streams() -> Streams {
         stdout: Stream::Relay,
         stderr: Stream::Relay,
         terminal: if is_talk { Terminal::Own(TerminalSize::default()) } else { Terminal::None },
-        signals: Signals::HandOn,
+        signals: Signals::Forward,
         speaks_as: Some(report::SPEAKER),
     }
 }

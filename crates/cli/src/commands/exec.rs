@@ -342,7 +342,7 @@ fn streams(args: &ExecArgs) -> Streams {
         stdout: stream,
         stderr: stream,
         terminal,
-        signals: Signals::HandOn,
+        signals: Signals::Forward,
         speaks_as: Some(report::SPEAKER),
     }
 }

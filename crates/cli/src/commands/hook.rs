@@ -16,8 +16,8 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::args::HELP;
 use crate::bug;
-use stockade_harness::answer::{HookVerdict, NOTHING, REFUSED, Said, before, deny, silent};
-use stockade_harness::call::{MAX_PAYLOAD, Told, read};
+use stockade_harness::answer::{HookOutput, HookVerdict, NOTHING, REFUSED, before, deny, silent};
+use stockade_harness::call::{HookEvent, MAX_PAYLOAD, read};
 use stockade_harness::judge::Agent;
 use stockade_harness::{Answers, Harness, Moment, heartbeat, results};
 
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &HookArgs) -> ExitCode {
 }
 
 /// Decides on this thread, or where the limits of the process leave it less of a stack, on another one.
-fn on_a_whole_stack(decide: impl FnOnce() -> Said + Send + 'static, failed: impl Fn(&str) -> Said) -> Said {
+fn on_a_whole_stack(decide: impl FnOnce() -> HookOutput + Send + 'static, failed: impl Fn(&str) -> HookOutput) -> HookOutput {
     let is_whole = |bytes| usize::try_from(bytes).is_ok_and(|bytes| bytes >= STACK);
     if getrlimit(Resource::Stack).current.is_none_or(is_whole) {
         return decide();
@@ -128,7 +128,7 @@ fn on_a_whole_stack(decide: impl FnOnce() -> Said + Send + 'static, failed: impl
 }
 
 /// Prints an answer, and returns the exit code.
-fn print(said: &Said, says_nothing: bool) -> u8 {
+fn print(said: &HookOutput, says_nothing: bool) -> u8 {
     let stdout = match (says_nothing && said.stdout.is_empty(), said.code) {
         (true, 0) => NOTHING,
         (true, _) => REFUSED,
@@ -145,7 +145,7 @@ fn print(said: &Said, says_nothing: bool) -> u8 {
 }
 
 /// Returns a refusal, if no decision was possible.
-fn failed(harness: &Harness, moment: Option<Moment>, why: &str) -> Said {
+fn failed(harness: &Harness, moment: Option<Moment>, why: &str) -> HookOutput {
     if moment == Some(Moment::After) {
         return results::unseen(harness, why);
     }
@@ -157,31 +157,37 @@ fn failed(harness: &Harness, moment: Option<Moment>, why: &str) -> Said {
     )
 }
 
-fn answer(harness: &Harness, agent: Option<&str>, moment: Option<Moment>) -> Result<Said, String> {
+fn answer(harness: &Harness, agent: Option<&str>, moment: Option<Moment>) -> Result<HookOutput, String> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX).saturating_add(1);
     let got = io::stdin().lock().take(limit).read_to_end(&mut bytes);
     got.map_err(|error| format!("cannot read the hook call: {error}"))?;
     let told = read(harness, &bytes).map_err(|why| format!("invalid hook call: {why}"))?;
     match (moment, &told) {
-        (None, _) | (Some(Moment::Before), Told::Before(_)) | (Some(Moment::After), Told::After(..)) => {}
+        (None, _)
+        | (Some(Moment::Before), HookEvent::Before(_))
+        | (Some(Moment::After), HookEvent::After(..)) => {}
         _ => {
             return Err("the call is for another event than the hook is registered for".to_owned());
         }
     }
     let said = decided(harness, agent.unwrap_or(harness.name), told);
     // Stockade's own plugins treat empty output as failure.
-    Ok(if said == Said::nothing() && harness.answers == Answers::Plugin { silent(harness) } else { said })
+    Ok(if said == HookOutput::nothing() && harness.answers == Answers::Plugin {
+        silent(harness)
+    } else {
+        said
+    })
 }
 
-fn decided(harness: &Harness, agent: &str, told: Told) -> Said {
+fn decided(harness: &Harness, agent: &str, told: HookEvent) -> HookOutput {
     match told {
-        Told::Else => Said::nothing(),
-        Told::Start(origin) => {
+        HookEvent::Other => HookOutput::nothing(),
+        HookEvent::Start(origin) => {
             heartbeat::note(harness, &origin);
-            Said::nothing()
+            HookOutput::nothing()
         }
-        Told::Before(call) => {
+        HookEvent::Before(call) => {
             heartbeat::note(harness, &call.origin);
             let verdict = Agent::open(harness, agent, &call.origin).and_then(|agent| agent.before(&call));
             match verdict {
@@ -193,7 +199,7 @@ fn decided(harness: &Harness, agent: &str, told: Told) -> Said {
                 ),
             }
         }
-        Told::After(call, result) => {
+        HookEvent::After(call, result) => {
             let looked = Agent::open(harness, agent, &call.origin)
                 .and_then(|agent| results::after(harness, &agent, &call, &result));
             looked.unwrap_or_else(|why| results::withheld(harness, &call, &result, &why))

@@ -52,7 +52,7 @@ enum LimitsCommand {
 
 /// Location of the limits.
 #[derive(Debug, clap::Args)]
-struct Kept {
+struct LimitFile {
     /// File of limits, as written by `SqliteStore` [default: your own]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &LimitsArgs, color: ColorChoice) -> Result<Exit, Failure
     }
 }
 
-impl Kept {
+impl LimitFile {
     /// Returns the file, which must exist.
     fn path(&self) -> Result<PathBuf, Failure> {
         let path = self.named()?;

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use clap::Subcommand;
 use serde::Serialize;
 use stockade_guard::exec::quarantine::{
-    HeldKind, MAX_AGE, MAX_GROUPS, QuarantineEntry, QuarantineError, QuarantineStore,
+    MAX_AGE, MAX_GROUPS, QuarantineEntry, QuarantineError, QuarantineStore, QuarantinedKind,
 };
 use stockade_text::{escape, escape_path};
 
@@ -219,7 +219,7 @@ fn listed(entry: &QuarantineEntry) -> Listed<'_> {
         workspace: entry.workspace.as_deref().map(shown),
         path: entry.path.as_deref().map(shown),
         kind: kind(&entry.kind),
-        link_to: if let HeldKind::Link(to) = &entry.kind { Some(shown(to)) } else { None },
+        link_to: if let QuarantinedKind::Link(to) = &entry.kind { Some(shown(to)) } else { None },
         label: entry.label.as_deref(),
         command: entry.command.as_deref(),
         bytes: entry.size,
@@ -227,12 +227,12 @@ fn listed(entry: &QuarantineEntry) -> Listed<'_> {
     }
 }
 
-const fn kind(kind: &HeldKind) -> &'static str {
+const fn kind(kind: &QuarantinedKind) -> &'static str {
     match kind {
-        HeldKind::File => "file",
-        HeldKind::Folder => "folder",
-        HeldKind::Link(_) => "link",
-        HeldKind::Gone => "gone",
+        QuarantinedKind::File => "file",
+        QuarantinedKind::Folder => "folder",
+        QuarantinedKind::Link(_) => "link",
+        QuarantinedKind::Gone => "gone",
         _ => "other",
     }
 }
@@ -244,7 +244,7 @@ fn described(entry: &QuarantineEntry) -> String {
         _ => "from an earlier version, which did not record its original path".to_owned(),
     };
     let mut text = format!("{}  {}  {was}\n", escape(&entry.id), kind(&entry.kind));
-    if let HeldKind::Link(to) = &entry.kind {
+    if let QuarantinedKind::Link(to) = &entry.kind {
         writeln!(text, "    links to {}", escape_path(to)).ok();
     }
     if let Some(label) = &entry.label {

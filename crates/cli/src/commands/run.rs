@@ -123,7 +123,7 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
         stdin: Input::Inherit,
         stdout: stream,
         stderr: stream,
-        signals: Signals::HandOn,
+        signals: Signals::Forward,
         speaks_as: Some("stockade"),
         ..Streams::default()
     };

@@ -154,7 +154,7 @@ pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> 
         baseline::write(path, found)?;
     }
     let (output, tally) = page.end();
-    let unseen = if args.strict { Unseen::Fails } else { Unseen::Told };
+    let unseen = if args.strict { Unseen::Fails } else { Unseen::Reported };
     output.finish(fail_on::exit(&tally, args.fail_on, unseen))
 }
 

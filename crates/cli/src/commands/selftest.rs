@@ -131,7 +131,7 @@ struct Ground {
     _folder: tempfile::TempDir,
     workspace: PathBuf,
     bait: PathBuf,
-    door: TcpListener,
+    listener: TcpListener,
 }
 
 /// Owner of the workspace if root runs the test.
@@ -148,7 +148,7 @@ impl Ground {
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(&workspace, Some(UNPRIVILEGED), Some(UNPRIVILEGED))?;
         }
-        Ok(Self { _folder: folder, workspace, bait, door: TcpListener::bind("127.0.0.1:0")? })
+        Ok(Self { _folder: folder, workspace, bait, listener: TcpListener::bind("127.0.0.1:0")? })
     }
 }
 
@@ -224,7 +224,7 @@ fn request(
     if attack.stops == Stops::NoSpawn {
         spec.spawn = Spawn::Threads;
     }
-    let port = ground.door.local_addr().map_err(|error| error.to_string())?.port().to_string();
+    let port = ground.listener.local_addr().map_err(|error| error.to_string())?.port().to_string();
     let bait = ground.bait.clone().into_os_string();
     spec.environment.set.extend([("BAIT".into(), bait), ("PORT".into(), port.into())]);
     Ok(spec)

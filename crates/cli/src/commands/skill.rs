@@ -174,20 +174,21 @@ pub(crate) fn run(args: &SkillArgs, color: ColorChoice) -> Result<Exit, Failure>
             AdmitOptions { dialect, strict: args.strict, ..AdmitOptions::default() }
         }
     };
-    let mut door = Door { scanner: rules.scanner(), options, format: args.format, styles: styles(color) };
+    let mut gate =
+        SkillGate { scanner: rules.scanner(), options, format: args.format, styles: styles(color) };
     match &args.command {
         SkillCommand::Check { paths, lock } => {
-            let held = door.hold_to(lock.as_deref())?;
+            let held = gate.hold_to(lock.as_deref())?;
             if paths.is_empty() && held.is_empty() {
                 return Err(Failure::usage("the lock file has no skills to check")
                     .with_help("lock your skills: stockade skill lock skills/"));
             }
-            check::run(&door, if paths.is_empty() { &held } else { paths })
+            check::run(&gate, if paths.is_empty() { &held } else { paths })
         }
-        SkillCommand::Lock { paths, lock } => lock::run(&door, paths, lock),
+        SkillCommand::Lock { paths, lock } => lock::run(&gate, paths, lock),
         SkillCommand::Admit { path, arguments, allow_flagged, lock } => {
-            door.hold_to(lock.as_deref())?;
-            door.admit(path, arguments, *allow_flagged)
+            gate.hold_to(lock.as_deref())?;
+            gate.admit(path, arguments, *allow_flagged)
         }
     }
 }
@@ -198,14 +199,14 @@ pub(super) fn lock_at(file: Option<&Path>) -> Result<Option<Arc<SkillLock>>, Fai
     read.map_err(|error| Failure::usage(with_causes(&error)))
 }
 
-struct Door<'d> {
+struct SkillGate<'d> {
     scanner: &'d Scanner,
     options: AdmitOptions,
     format: Format,
     styles: Styles,
 }
 
-impl Door<'_> {
+impl SkillGate<'_> {
     /// Checks skills against a lock file from now on, if one is given, and returns its skills.
     fn hold_to(&mut self, file: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
         let lock = lock_at(file)?;

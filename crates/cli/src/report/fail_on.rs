@@ -29,7 +29,7 @@ impl FailOn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unseen {
     /// They are reported, without an effect on the exit code.
-    Told,
+    Reported,
     /// They make the scan incomplete.
     Fails,
 }
@@ -67,14 +67,14 @@ mod tests {
         for (critical, warn, gaps, fail_on, code) in cases {
             let mut tally = ScanTally { critical, warn, ..ScanTally::default() };
             tally.incomplete.total = gaps;
-            assert_eq!(exit(&tally, fail_on, Unseen::Told), code, "{critical} {warn} {gaps} {fail_on:?}");
+            assert_eq!(exit(&tally, fail_on, Unseen::Reported), code, "{critical} {warn} {gaps} {fail_on:?}");
         }
     }
 
     #[test]
     fn a_cut_list_of_findings_is_not_clean() {
         let tally = ScanTally { warn: 1, truncated: true, ..ScanTally::default() };
-        assert_eq!(exit(&tally, FailOn::Critical, Unseen::Told), Exit::Incomplete);
+        assert_eq!(exit(&tally, FailOn::Critical, Unseen::Reported), Exit::Incomplete);
         assert!(!tally.clean());
     }
 
@@ -82,14 +82,14 @@ mod tests {
     fn what_is_excluded_is_not_clean_and_no_failure() {
         let mut tally = ScanTally::default();
         tally.excluded.total = 1;
-        assert_eq!((tally.clean(), exit(&tally, FailOn::Warn, Unseen::Told)), (false, Exit::Clean));
+        assert_eq!((tally.clean(), exit(&tally, FailOn::Warn, Unseen::Reported)), (false, Exit::Clean));
         assert_eq!(exit(&tally, FailOn::Warn, Unseen::Fails), Exit::Incomplete);
     }
 
     #[test]
     fn what_nobody_looked_into_is_not_clean() {
         let tally = ScanTally { opaque: 1, ..ScanTally::default() };
-        assert_eq!((tally.clean(), exit(&tally, FailOn::Warn, Unseen::Told)), (false, Exit::Clean));
+        assert_eq!((tally.clean(), exit(&tally, FailOn::Warn, Unseen::Reported)), (false, Exit::Clean));
         assert_eq!(exit(&tally, FailOn::Never, Unseen::Fails), Exit::Incomplete);
     }
 }

@@ -146,7 +146,7 @@ pub(crate) fn promise(plan: &ContainerPlan, spec: &SandboxSpec, promise: &mut En
         Network::Proxy(_) => {
             promise.gap(
                 Property::Network,
-                "a container has no door to a proxy; it has one to the socket of a broker",
+                "a container cannot use a proxy of its own; it can use the socket of a shared one",
             );
         }
         Network::Open => {

@@ -12,14 +12,14 @@ use super::denial::Denial;
 use super::judge::{Judge, Use};
 use crate::plan::Plan;
 use crate::provider::Provider;
-use crate::seccomp::Way;
+use crate::seccomp::PathUse;
 use crate::spec::Network;
 
 /// A request of a command to the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ask {
     /// A path, absolute and without symlinks as far as it exists.
-    Path { path: PathBuf, way: Way, is_there: bool },
+    Path { path: PathBuf, path_use: PathUse, is_there: bool },
     /// An address, and whether a socket listens on this port in the command's network namespace.
     Machine { address: IpAddr, port: u16, is_heard: bool },
 }
@@ -144,20 +144,20 @@ fn judge(plan: &Plan, ask: &Ask) -> Option<(Weight, Denial)> {
             Some((Weight::ChangedOrReached, Denial::Reach(Some(host))))
         }
         Ask::Path { path, .. } if is_usual(plan, path) => None,
-        Ask::Path { path, way: Way::Look | Way::Read, .. } if is_searched(plan, path) => None,
-        Ask::Path { path, way, is_there } => {
+        Ask::Path { path, path_use: PathUse::Look | PathUse::Read, .. } if is_searched(plan, path) => None,
+        Ask::Path { path, path_use, is_there } => {
             let judge = Judge::new(plan);
-            let wanted = match way {
-                Way::Make if *is_there => return None,
-                Way::Make | Way::Change => Use::Change,
-                Way::Connect => Use::Connect,
-                Way::Look | Way::Enter if plan.provider == Provider::Landlock => return None,
-                Way::Look | Way::Enter | Way::Read | Way::Open(_) => Use::Read,
+            let wanted = match path_use {
+                PathUse::Make if *is_there => return None,
+                PathUse::Make | PathUse::Change => Use::Change,
+                PathUse::Connect => Use::Connect,
+                PathUse::Look | PathUse::Enter if plan.provider == Provider::Landlock => return None,
+                PathUse::Look | PathUse::Enter | PathUse::Read | PathUse::Open(_) => Use::Read,
             };
             let denial = judge.path(path, wanted, *is_there)?;
-            let weight = match way {
-                Way::Look => Weight::AskedAbout,
-                Way::Enter | Way::Read | Way::Open(_) => Weight::Read,
+            let weight = match path_use {
+                PathUse::Look => Weight::AskedAbout,
+                PathUse::Enter | PathUse::Read | PathUse::Open(_) => Weight::Read,
                 // A low weight: interpreters try to cache compiled files next to their sources, and go on without.
                 _ if judge.is_of_the_system(path) => Weight::Read,
                 _ => Weight::ChangedOrReached,
@@ -248,13 +248,13 @@ mod tests {
         asked.weightiest()
     }
 
-    fn path(path: &str, way: Way, is_there: bool) -> Ask {
-        Ask::Path { path: path.into(), way, is_there }
+    fn path(path: &str, path_use: PathUse, is_there: bool) -> Ask {
+        Ask::Path { path: path.into(), path_use, is_there }
     }
 
     #[test]
     fn what_was_asked_for_is_judged_by_the_plan() {
-        use Way::{Change, Connect, Look, Make, Read};
+        use PathUse::{Change, Connect, Look, Make, Read};
         let read = |path: &str| Some(Denial::Read(path.into()));
         let write = |path: &str| Some(Denial::Write(path.into()));
         let rows = [
@@ -297,21 +297,21 @@ mod tests {
             ("/proc/sys/kernel/core_pattern", Change, true),
             ("/dev/kvm", Change, false),
         ];
-        for (text, way, is_there) in never {
-            let found = asked(&planned(), &[path(text, way, is_there)]);
+        for (text, path_use, is_there) in never {
+            let found = asked(&planned(), &[path(text, path_use, is_there)]);
             assert!(matches!(&found[..], [Denial::Never(path, _)] if path == Path::new(text)), "{found:?}");
         }
     }
 
     #[test]
     fn landlock_lets_things_be_seen_and_not_opened() {
-        use Way::{Change, Look, Read};
+        use PathUse::{Change, Look, Read};
         let plan = Plan { provider: Provider::Landlock, ..planned() };
         let rows = [
             (path("/opt/x", Read, true), Some(Denial::Read("/opt/x".into()))),
             (path("/opt/x", Look, true), None),
             (path("/opt/x", Read, false), None),
-            (path("/opt/x", Way::Enter, true), None),
+            (path("/opt/x", PathUse::Enter, true), None),
             (path("/tmp/x", Read, true), Some(Denial::Read("/tmp/x".into()))),
             (path("/opt/data/x", Change, false), Some(Denial::Write("/opt/data/x".into()))),
             (path("/dev/null", Change, true), None),
@@ -347,14 +347,14 @@ mod tests {
 
     #[test]
     fn the_weightiest_and_the_last_come_first_and_there_is_an_end() {
-        let number = |number: usize, way| path(&format!("/opt/{number}/x"), way, false);
-        let mut asks: Vec<Ask> = (0..1000).map(|it| number(it, Way::Read)).collect();
-        asks.push(number(990, Way::Read));
-        asks.extend((0..1000).map(|it| number(it, Way::Look)));
+        let number = |number: usize, path_use| path(&format!("/opt/{number}/x"), path_use, false);
+        let mut asks: Vec<Ask> = (0..1000).map(|it| number(it, PathUse::Read)).collect();
+        asks.push(number(990, PathUse::Read));
+        asks.extend((0..1000).map(|it| number(it, PathUse::Look)));
         let found = asked(&planned(), &asks);
         assert_eq!((found.len(), &found[0]), (KEPT, &Denial::Read("/opt/990/x".into())));
         assert_eq!(found[1], Denial::Read("/opt/999/x".into()));
-        asks.insert(5, number(7, Way::Change));
+        asks.insert(5, number(7, PathUse::Change));
         assert_eq!(asked(&planned(), &asks), [Denial::Write("/opt/7/x".into())]);
     }
 

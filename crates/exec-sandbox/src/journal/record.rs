@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::snapshot::Kept;
+use super::snapshot::Snapshot;
 use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode, Stamp};
 use crate::workspace::roots::Root;
 
@@ -26,7 +26,7 @@ const MODES: &[(ProtectionMode, &str)] = &[
 ];
 
 /// Serializes the state before a command.
-pub(super) fn record(kept: &Kept) -> io::Result<Vec<u8>> {
+pub(super) fn record(snapshot: &Snapshot) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut row = |fields: [&[u8]; FIELDS]| {
         for field in fields {
@@ -34,15 +34,15 @@ pub(super) fn record(kept: &Kept) -> io::Result<Vec<u8>> {
             bytes.push(0);
         }
     };
-    for root in &kept.roots {
+    for root in &snapshot.roots {
         let identity = identity(&root.path)?;
         row([b"root", path_bytes(&root.path), path_bytes(&root.name), identity.as_bytes(), b"", b""]);
     }
-    row([b"command", kept.command.as_bytes(), b"", b"", b"", b""]);
-    if kept.is_decided {
+    row([b"command", snapshot.command.as_bytes(), b"", b"", b"", b""]);
+    if snapshot.is_decided {
         row([b"decided", b"", b"", b"", b"", b""]);
     }
-    for entry in &kept.entries {
+    for entry in &snapshot.entries {
         let (kind, to) = match &entry.kind {
             Entry::Folder => ("d", None),
             Entry::File => ("f", None),
@@ -62,10 +62,10 @@ pub(super) fn record(kept: &Kept) -> io::Result<Vec<u8>> {
             around.as_bytes(),
         ]);
     }
-    for path in &kept.led_to {
+    for path in &snapshot.git_targets {
         row([b"led_to", path_bytes(path), b"", b"", b"", b""]);
     }
-    for (path, lines) in &kept.plans {
+    for (path, lines) in &snapshot.plans {
         row([b"plan", path_bytes(path), b"", b"", b"", b""]);
         lines.iter().for_each(|line| row([b"line", path_bytes(path), line.as_bytes(), b"", b"", b""]));
     }
@@ -75,33 +75,33 @@ pub(super) fn record(kept: &Kept) -> io::Result<Vec<u8>> {
 }
 
 /// Parses a file, if it is complete and its directories are still the same.
-pub(super) fn read(bytes: &[u8]) -> Option<Kept> {
+pub(super) fn read(bytes: &[u8]) -> Option<Snapshot> {
     let fields: Vec<&[u8]> = bytes.strip_suffix(b"\0")?.split(|byte| *byte == 0).collect();
     let (end, fields) = fields.split_last()?;
     if *end != END || fields.len() % FIELDS != 0 {
         return None;
     }
-    let mut kept = Kept::default();
+    let mut snapshot = Snapshot::default();
     for fields in fields.chunks_exact(FIELDS) {
         let [kind, first, second, third, fourth, fifth] = fields else { return None };
         match *kind {
             b"root" => {
                 let root = Root { path: path(first), name: path(second) };
                 (identity(&root.path).ok()?.as_bytes() == *third).then_some(())?;
-                kept.roots.push(root);
+                snapshot.roots.push(root);
             }
-            b"command" => kept.command = String::from_utf8_lossy(first).into_owned(),
-            b"decided" => kept.is_decided = true,
-            b"led_to" => kept.led_to.push(path(first)),
-            b"plan" => drop(kept.plans.entry(path(first)).or_default()),
+            b"command" => snapshot.command = String::from_utf8_lossy(first).into_owned(),
+            b"decided" => snapshot.is_decided = true,
+            b"led_to" => snapshot.git_targets.push(path(first)),
+            b"plan" => drop(snapshot.plans.entry(path(first)).or_default()),
             b"line" => {
                 let line = String::from_utf8_lossy(second).into_owned();
-                kept.plans.entry(path(first)).or_default().push(line);
+                snapshot.plans.entry(path(first)).or_default().push(line);
             }
-            kind => kept.entries.push(entry(kind, first, second, [third, fourth, fifth])?),
+            kind => snapshot.entries.push(entry(kind, first, second, [third, fourth, fifth])?),
         }
     }
-    (!kept.roots.is_empty()).then_some(kept)
+    (!snapshot.roots.is_empty()).then_some(snapshot)
 }
 
 fn entry(kind: &[u8], below: &[u8], to: &[u8], [mode, stamp, around]: [&[u8]; 3]) -> Option<ProtectedEntry> {
@@ -160,7 +160,7 @@ fn path(bytes: &[u8]) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn kept(root: &Path) -> Kept {
+    fn snapshot(root: &Path) -> Snapshot {
         let link = Entry::Link { to: Some("/x\n".into()), resolved: None };
         let file = FileIdentity { device: 1, number: 2, born: (-3, 4) };
         let stamp = Stamp { file, size: 5, modified: (6, 7), changed: (-8, 9) };
@@ -176,11 +176,11 @@ mod tests {
             stamp,
             around: u64::MAX,
         };
-        Kept {
+        Snapshot {
             roots: vec![Root { path: root.to_path_buf(), name: PathBuf::new() }],
             command: "make it".to_owned(),
             entries: rows.map(entry).into(),
-            led_to: vec!["hooks".into()],
+            git_targets: vec!["hooks".into()],
             plans: [("plan".into(), vec!["exec a".to_owned()]), ("empty".into(), Vec::new())].into(),
             is_decided: true,
         }
@@ -189,9 +189,9 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = kept(folder.path());
-        let bytes = record(&kept).unwrap();
-        assert_eq!(read(&bytes), Some(kept));
+        let snapshot = snapshot(folder.path());
+        let bytes = record(&snapshot).unwrap();
+        assert_eq!(read(&bytes), Some(snapshot));
         for length in 0..bytes.len() {
             assert_eq!(read(&bytes[..length]), None, "{length}");
         }

@@ -8,18 +8,18 @@ use crate::workspace::roots::Root;
 
 /// The state of the writable directories before a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Kept {
+pub(crate) struct Snapshot {
     pub(crate) roots: Vec<Root>,
     /// The command as text, for the records of quarantined files.
     pub(crate) command: String,
     pub(crate) entries: Vec<ProtectedEntry>,
-    pub(crate) led_to: Vec<PathBuf>,
+    pub(crate) git_targets: Vec<PathBuf>,
     pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
     /// Whether names are decided when the command creates them, so that it cannot replace existing files.
     pub(crate) is_decided: bool,
 }
 
-impl Kept {
+impl Snapshot {
     pub(super) fn changes(&self, folder: &Path) -> bool {
         self.roots.iter().any(|root| root.path.starts_with(folder) || folder.starts_with(&root.path))
     }

@@ -152,7 +152,7 @@ impl<'v> View<'v> {
 
     /// Whether a mount is a part of the overlay.
     fn shows(self, mount: &Mount) -> bool {
-        crate::review::is_in_view(mount, self.workspace)
+        crate::review::is_in_overlay(mount, self.workspace)
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, unlinkat};
 
-use super::entry::Held;
+use super::entry::QuarantinedItem;
 use super::folder::names;
 use super::origin::{ORIGINS, moment_of};
 use super::remove;
@@ -27,9 +27,10 @@ impl QuarantineStore {
         let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
         let Ok(groups) = self.groups() else { return Vec::new() };
         let bytes = |group: &String| -> u64 {
-            let held = self.held_of(group).unwrap_or_default();
-            held.iter()
-                .filter_map(|held| held.origin.as_ref().filter(|origin| !origin.in_place))
+            let items = self.items_of(group).unwrap_or_default();
+            items
+                .iter()
+                .filter_map(|item| item.origin.as_ref().filter(|origin| !origin.in_place))
                 .map(|it| it.size)
                 .sum()
         };
@@ -51,11 +52,11 @@ impl QuarantineStore {
     /// Deletes a group with its entries. Entries that were renamed in their own directory stay there, and are no longer listed.
     pub(super) fn drop_group(&self, group: &str) -> Option<DroppedGroup> {
         let folder = self.group(group).ok()?;
-        let path = |held: &Held| match &held.origin {
+        let path = |item: &QuarantinedItem| match &item.origin {
             Some(origin) => origin.workspace.join(&origin.path),
-            None => held.place(),
+            None => item.place(),
         };
-        let paths = self.held_of(group).ok()?.iter().map(path).collect();
+        let paths = self.items_of(group).ok()?.iter().map(path).collect();
         self.remove_group(&folder, group);
         Some(DroppedGroup { id: group.to_owned(), paths })
     }

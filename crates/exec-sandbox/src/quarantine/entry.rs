@@ -32,7 +32,7 @@ pub struct QuarantineEntry {
     /// What a file with this name does: `starts programs: VS Code`.
     pub label: Option<String>,
     /// The file type.
-    pub kind: HeldKind,
+    pub kind: QuarantinedKind,
     /// Its size in bytes, as measured when it was quarantined.
     pub size: Option<u64>,
     /// The current path.
@@ -42,7 +42,7 @@ pub struct QuarantineEntry {
 /// The file type of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum HeldKind {
+pub enum QuarantinedKind {
     /// A regular file, with content.
     File,
     /// A directory, with its entries.
@@ -57,16 +57,16 @@ pub enum HeldKind {
 
 /// An entry, with its recorded origin.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct QuarantinedItem {
     pub(super) group: String,
     /// The directory that contains it: the group, or its original directory.
     pub(super) folder: PathBuf,
     pub(super) name: OsString,
-    pub(super) kind: HeldKind,
+    pub(super) kind: QuarantinedKind,
     pub(super) origin: Option<Origin>,
 }
 
-impl Held {
+impl QuarantinedItem {
     pub(super) fn id(&self) -> String {
         match &self.origin {
             Some(origin) => format!("{}.{}", self.group, origin.number),
@@ -80,19 +80,19 @@ impl Held {
 }
 
 impl QuarantineEntry {
-    pub(super) fn of(held: Held) -> Self {
-        let since = moment_of(&held.group).and_then(|moment| u64::try_from(moment).ok());
-        let origin = held.origin.as_ref();
+    pub(super) fn of(item: QuarantinedItem) -> Self {
+        let since = moment_of(&item.group).and_then(|moment| u64::try_from(moment).ok());
+        let origin = item.origin.as_ref();
         Self {
-            id: held.id(),
+            id: item.id(),
             taken: since.map(|nanos| SystemTime::UNIX_EPOCH + Duration::from_nanos(nanos)),
             workspace: origin.map(|origin| origin.workspace.clone()),
             path: origin.map(|origin| origin.path.clone()),
             command: origin.map(|origin| origin.command.clone()),
             label: origin.and_then(|origin| label(&origin.path)),
             size: origin.map(|origin| origin.size),
-            place: held.place(),
-            kind: held.kind,
+            place: item.place(),
+            kind: item.kind,
         }
     }
 }
@@ -104,36 +104,42 @@ fn label(path: &Path) -> Option<String> {
 }
 
 /// Everything of one group, whose folder is open and has this path.
-pub(super) fn held_in(group: &str, folder: &OwnedFd, path: &Path) -> io::Result<Vec<Held>> {
+pub(super) fn items_in(group: &str, folder: &OwnedFd, path: &Path) -> io::Result<Vec<QuarantinedItem>> {
     let origins = origins(folder)?;
-    let mut held = Vec::new();
+    let mut items = Vec::new();
     for name in names(folder)?.into_iter().filter(|name| name != ORIGINS) {
         let origin = origins.iter().find(|origin| !origin.in_place && origin.name == name).cloned();
         let kind = kind(folder, &name);
-        held.push(Held { group: group.to_owned(), folder: path.to_path_buf(), name, kind, origin });
+        items.push(QuarantinedItem {
+            group: group.to_owned(),
+            folder: path.to_path_buf(),
+            name,
+            kind,
+            origin,
+        });
     }
     for origin in origins.into_iter().filter(|origin| origin.in_place) {
-        held.extend(in_place(group, origin));
+        items.extend(in_place(group, origin));
     }
-    held.sort_by_key(|held| held.origin.as_ref().map(|origin| origin.number));
-    Ok(held)
+    items.sort_by_key(|item| item.origin.as_ref().map(|origin| origin.number));
+    Ok(items)
 }
 
 /// Returns an entry that was renamed in its original directory; nothing if it was restored or deleted. If the directory cannot
 /// be opened, the entry is listed as gone.
-fn in_place(group: &str, origin: Origin) -> Option<Held> {
+fn in_place(group: &str, origin: Origin) -> Option<QuarantinedItem> {
     let above = origin.path.parent().unwrap_or(Path::new(""));
     let folder = origin.workspace.join(above);
     let kind = match origin.parent() {
         Ok((parent, _)) => match super::origin::identity(&parent, &origin.name) {
             Some(identity) if identity == origin.thing => kind(&parent, &origin.name),
-            Some(_) => HeldKind::Gone,
+            Some(_) => QuarantinedKind::Gone,
             None => return None,
         },
-        Err(_) => HeldKind::Gone,
+        Err(_) => QuarantinedKind::Gone,
     };
     let name = origin.name.clone();
-    Some(Held { group: group.to_owned(), folder, name, kind, origin: Some(origin) })
+    Some(QuarantinedItem { group: group.to_owned(), folder, name, kind, origin: Some(origin) })
 }
 
 /// Reads the recorded origins of a group.
@@ -149,17 +155,17 @@ fn origins(group: &OwnedFd) -> io::Result<Vec<Origin>> {
     Ok(Origin::read_all(&bytes))
 }
 
-fn kind(folder: &OwnedFd, name: &OsString) -> HeldKind {
+fn kind(folder: &OwnedFd, name: &OsString) -> QuarantinedKind {
     use std::os::unix::ffi::OsStringExt as _;
-    let Ok(data) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return HeldKind::Gone };
+    let Ok(data) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return QuarantinedKind::Gone };
     match FileType::from_raw_mode(data.st_mode) {
-        FileType::RegularFile => HeldKind::File,
-        FileType::Directory => HeldKind::Folder,
+        FileType::RegularFile => QuarantinedKind::File,
+        FileType::Directory => QuarantinedKind::Folder,
         FileType::Symlink => {
             let to =
                 readlinkat(folder, name, Vec::new()).map(std::ffi::CString::into_bytes).unwrap_or_default();
-            HeldKind::Link(OsString::from_vec(to).into())
+            QuarantinedKind::Link(OsString::from_vec(to).into())
         }
-        _ => HeldKind::Other,
+        _ => QuarantinedKind::Other,
     }
 }

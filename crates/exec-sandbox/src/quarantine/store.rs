@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, RenameFlags, fchmod, openat, renameat_with, unlinkat};
 
-use super::entry::{Held, QuarantineEntry, held_in};
+use super::entry::{QuarantineEntry, QuarantinedItem, items_in};
 use super::error::QuarantineError;
 use super::folder::{FOLDER, names};
 use super::origin::{self, ORIGINS, Origin};
@@ -55,7 +55,7 @@ impl QuarantineStore {
     /// # Errors
     /// When the folder cannot be read.
     pub fn entries(&self) -> io::Result<Vec<QuarantineEntry>> {
-        Ok(self.held()?.into_iter().map(QuarantineEntry::of).collect())
+        Ok(self.items()?.into_iter().map(QuarantineEntry::of).collect())
     }
 
     /// Restores an entry to its original path, and returns that path. It overwrites no file and follows no symlink.
@@ -64,11 +64,11 @@ impl QuarantineStore {
     /// When the entry does not exist, its original path is unknown or occupied, the workspace is another directory than it was,
     /// or a command runs in it.
     pub fn restore(&self, id: &str) -> Result<PathBuf, QuarantineError> {
-        let held = self.find(id)?;
-        let origin = held.origin.as_ref().ok_or_else(|| QuarantineError::Unrecorded(held.place()))?;
+        let item = self.find(id)?;
+        let origin = item.origin.as_ref().ok_or_else(|| QuarantineError::Unrecorded(item.place()))?;
         self.is_left_alone(origin)?;
         let (parent, name) = origin.parent()?;
-        let (from, kept) = self.source(&held)?;
+        let (from, kept) = self.source(&item)?;
         let back = origin.workspace.join(&origin.path);
         match renameat_with(&from, &kept, &parent, name, RenameFlags::NOREPLACE) {
             Ok(()) => {}
@@ -76,10 +76,10 @@ impl QuarantineStore {
                 return Err(QuarantineError::Occupied(back));
             }
             Err(error) => {
-                return Err(QuarantineError::Move { to: back, from: held.place(), source: error.into() });
+                return Err(QuarantineError::Move { to: back, from: item.place(), source: error.into() });
             }
         }
-        self.forget_empty(&held.group);
+        self.forget_empty(&item.group);
         Ok(back)
     }
 
@@ -88,16 +88,16 @@ impl QuarantineStore {
     /// # Errors
     /// When the entry does not exist or cannot be deleted.
     pub fn discard(&self, id: &str) -> Result<PathBuf, QuarantineError> {
-        let held = self.find(id)?;
-        held.origin
+        let item = self.find(id)?;
+        item.origin
             .iter()
             .filter(|origin| origin.in_place)
             .try_for_each(|origin| self.is_left_alone(origin))?;
-        let (from, kept) = self.source(&held)?;
+        let (from, kept) = self.source(&item)?;
         remove::remove(&from, &kept)
-            .map_err(|source| QuarantineError::Remove { path: held.place(), source })?;
-        self.forget_empty(&held.group);
-        Ok(held.origin.as_ref().map_or_else(|| held.place(), |origin| origin.workspace.join(&origin.path)))
+            .map_err(|source| QuarantineError::Remove { path: item.place(), source })?;
+        self.forget_empty(&item.group);
+        Ok(item.origin.as_ref().map_or_else(|| item.place(), |origin| origin.workspace.join(&origin.path)))
     }
 
     /// Checks that no command runs in the workspace.
@@ -111,35 +111,35 @@ impl QuarantineStore {
     }
 
     /// Returns all entries, oldest first.
-    fn held(&self) -> io::Result<Vec<Held>> {
+    fn items(&self) -> io::Result<Vec<QuarantinedItem>> {
         let groups = self.groups()?;
         // A group that goes away meanwhile holds nothing.
-        Ok(groups.iter().flat_map(|group| self.held_of(group).unwrap_or_default()).collect())
+        Ok(groups.iter().flat_map(|group| self.items_of(group).unwrap_or_default()).collect())
     }
 
     /// Returns the entries of one group.
-    pub(super) fn held_of(&self, group: &str) -> io::Result<Vec<Held>> {
-        held_in(group, &self.group(group)?, &self.path.join(group))
+    pub(super) fn items_of(&self, group: &str) -> io::Result<Vec<QuarantinedItem>> {
+        items_in(group, &self.group(group)?, &self.path.join(group))
     }
 
-    fn find(&self, id: &str) -> Result<Held, QuarantineError> {
-        let held = self.held().map_err(QuarantineError::Read)?;
-        held.into_iter().find(|held| held.id() == id).ok_or_else(|| QuarantineError::Unknown(id.to_owned()))
+    fn find(&self, id: &str) -> Result<QuarantinedItem, QuarantineError> {
+        let items = self.items().map_err(QuarantineError::Read)?;
+        items.into_iter().find(|item| item.id() == id).ok_or_else(|| QuarantineError::Unknown(id.to_owned()))
     }
 
     /// Returns the current directory and name of an entry, after checking its identity.
-    fn source(&self, held: &Held) -> Result<(OwnedFd, std::ffi::OsString), QuarantineError> {
-        let from = match held.origin.as_ref().filter(|origin| origin.in_place) {
+    fn source(&self, item: &QuarantinedItem) -> Result<(OwnedFd, std::ffi::OsString), QuarantineError> {
+        let from = match item.origin.as_ref().filter(|origin| origin.in_place) {
             Some(origin) => origin.parent()?.0,
-            None => self.group(&held.group).map_err(QuarantineError::Read)?,
+            None => self.group(&item.group).map_err(QuarantineError::Read)?,
         };
-        let is_it = held
+        let is_it = item
             .origin
             .as_ref()
-            .is_none_or(|origin| origin::identity(&from, &held.name) == Some(origin.thing));
+            .is_none_or(|origin| origin::identity(&from, &item.name) == Some(origin.thing));
         match is_it {
-            true => Ok((from, held.name.clone())),
-            false => Err(QuarantineError::Gone(held.place())),
+            true => Ok((from, item.name.clone())),
+            false => Err(QuarantineError::Gone(item.place())),
         }
     }
 
@@ -150,7 +150,7 @@ impl QuarantineStore {
     /// Removes a group that contains no entry but the file of origins.
     fn forget_empty(&self, name: &str) {
         let Ok(group) = self.group(name) else { return };
-        let is_empty = self.held_of(name).is_ok_and(|held| held.is_empty());
+        let is_empty = self.items_of(name).is_ok_and(|items| items.is_empty());
         if is_empty && names(&group).is_ok_and(|names| names.iter().all(|name| name == ORIGINS)) {
             unlinkat(&group, ORIGINS, AtFlags::empty()).ok();
             unlinkat(&self.folder, name, AtFlags::REMOVEDIR).ok();

@@ -55,7 +55,7 @@ fn what_is_taken_is_listed_and_given_back_as_it_was() {
     let id = house.take("app/.vscode");
     assert!(!house.at("app/.vscode").exists());
     let [entry] = house.store().entries().unwrap().try_into().unwrap();
-    assert_eq!((entry.id.as_str(), entry.kind), (id.as_str(), HeldKind::Folder));
+    assert_eq!((entry.id.as_str(), entry.kind), (id.as_str(), QuarantinedKind::Folder));
     assert_eq!(entry.workspace, Some(house.at("").components().collect()));
     assert_eq!((entry.path, entry.command), (Some("app/.vscode".into()), Some("make evil".to_owned())));
     assert!(entry.label.unwrap().contains("starts programs") && entry.size.unwrap() > 0);
@@ -105,8 +105,8 @@ fn nothing_comes_back_while_a_command_is_at_work() {
     let id = house.take(".envrc");
     let workspace = house.at("").components().collect::<PathBuf>();
     let roots = crate::workspace::roots::roots(Some(&workspace), &[]);
-    let kept = crate::journal::Kept { roots, ..Default::default() };
-    let journal = crate::journal::Journal::write(house.state.path(), &kept).unwrap();
+    let snapshot = crate::journal::Snapshot { roots, ..Default::default() };
+    let journal = crate::journal::Journal::write(house.state.path(), &snapshot).unwrap();
     // The workspace is written as it was named when it was taken.
     let named = house.store().entries().unwrap().remove(0).workspace.unwrap();
     assert_eq!(named, workspace);
@@ -130,7 +130,7 @@ fn what_is_dropped_is_gone_with_all_that_lies_in_it_and_no_more() {
     symlink(elsewhere.path(), house.at(".idea")).unwrap();
     let ids = [house.take(".vscode"), house.take(".idea")];
     let link = house.store().entries().unwrap().remove(1).kind;
-    assert_eq!(link, HeldKind::Link(elsewhere.path().into()));
+    assert_eq!(link, QuarantinedKind::Link(elsewhere.path().into()));
     for id in ids {
         house.store().discard(&id).unwrap();
     }
@@ -179,7 +179,7 @@ fn what_cannot_be_moved_away_is_listed_where_it_is() {
     let origin = Origin { in_place: true, name: inert.into(), ..origin };
     fs::write(group.join(ORIGINS), origin.written()).unwrap();
     let [entry] = house.store().entries().unwrap().try_into().unwrap();
-    assert_eq!((entry.place, entry.kind), (house.at("app").join(inert), HeldKind::File));
+    assert_eq!((entry.place, entry.kind), (house.at("app").join(inert), QuarantinedKind::File));
     assert_eq!(house.store().restore(&id).unwrap(), house.at("app/.envrc"));
     assert_eq!((fs::read(house.at("app/.envrc")).unwrap(), house.ids()), (b"evil".to_vec(), vec![]));
 }

@@ -25,7 +25,7 @@ use crate::workspace::{Sink, search_open};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Guarded {
     pub(crate) protected: Vec<ProtectedEntry>,
-    pub(crate) led_to: Vec<PathBuf>,
+    pub(crate) git_targets: Vec<PathBuf>,
     pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn refuse(
     workspace: &Path,
     view: OwnedFd,
 ) -> Judged {
-    let was = guarded.protected.iter().map(|entry| &entry.path).chain(&guarded.led_to);
+    let was = guarded.protected.iter().map(|entry| &entry.path).chain(&guarded.git_targets);
     let mut judged = Judged { was: was.cloned().collect(), is: BTreeSet::new() };
     changes.iter_mut().for_each(|change| change.refused = by_kind(change).map(str::to_owned));
     let kept = guarded.protected.iter().filter(|entry| entry.mode != ProtectionMode::Check);
@@ -75,11 +75,11 @@ pub(super) fn refuse(
             change.path == entry.path && change.kind != ChangeKind::Mode && takes_away(change, entry)
         });
     }
-    for path in &guarded.led_to {
+    for path in &guarded.git_targets {
         refuse_if(changes, path, LED_TO, |change| change.kind != ChangeKind::Deleted);
     }
     let root = Root { path: workspace.to_path_buf(), name: PathBuf::new() };
-    let before = Before::new(&guarded.protected, &guarded.led_to, &guarded.plans, Company::Alone);
+    let before = Before::new(&guarded.protected, &guarded.git_targets, &guarded.plans, Company::Alone);
     let Ok(workspace) = Tree::open(workspace) else {
         refuse_if(changes, Path::new(""), UNREADABLE, |_| true);
         return judged;

@@ -222,7 +222,7 @@ impl ReviewLayer {
     /// Returns the currently protected files of the workspace.
     pub(super) fn guarded_now(&self) -> Guarded {
         let found = crate::workspace::look(&crate::workspace::roots::roots(Some(self.workspace()), &[]));
-        Guarded { protected: found.protected, led_to: found.led_to, plans: found.plans }
+        Guarded { protected: found.protected, git_targets: found.git_targets, plans: found.plans }
     }
 
     /// Reads, judges and records the changes. All processes of the command must have ended.

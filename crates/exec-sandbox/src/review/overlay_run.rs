@@ -37,7 +37,7 @@ const OVERLAY: &str = "view";
 
 /// Whether a mount shows a part of the workspace that the overlay contains. Shared directories and the broker's socket are
 /// mounted directly.
-pub(crate) fn is_in_view(mount: &Mount, workspace: &Path) -> bool {
+pub(crate) fn is_in_overlay(mount: &Mount, workspace: &Path) -> bool {
     match &mount.kind {
         MountKind::Bind { source, access, .. } => {
             let is_of_others = *access == MountAccess::ReadWrite && mount.reason == SHARED;
@@ -52,7 +52,7 @@ fn is_broker(mount: &Mount) -> bool {
 }
 
 /// A command that works on an overlay.
-pub(crate) struct ViewedRun {
+pub(crate) struct OverlayRun {
     store: ReviewStore,
     layer: ReviewLayer,
     /// The lock of the layer, held while the command runs.
@@ -62,7 +62,7 @@ pub(crate) struct ViewedRun {
     empty: Vec<PathBuf>,
 }
 
-impl ViewedRun {
+impl OverlayRun {
     /// Returns the kinds of overlay to try for a plan, in order; empty if the command works on the workspace directly.
     pub(crate) fn views(plan: &Plan) -> &'static [ReviewView] {
         match (plan.review, plan.workspace_access(), &plan.provider) {
@@ -99,7 +99,7 @@ impl ViewedRun {
         let layer = ReviewLayer::new(id, path, folder, about);
         let guarded = Guarded {
             protected: plan.protected.clone(),
-            led_to: plan.led_to.clone(),
+            git_targets: plan.git_targets.clone(),
             plans: plan.git_plans.clone(),
         };
         Ok(Self { store, layer, lock, guarded, mode: plan.review, empty: base.elsewhere })
@@ -150,7 +150,7 @@ impl ViewedRun {
         }
         let copy = self.layer.path.join(self.layer.view().folder());
         for mount in &mut moved.mounts {
-            if is_in_view(mount, &plan.workspace)
+            if is_in_overlay(mount, &plan.workspace)
                 && let MountKind::Bind { source, .. } = &mut mount.kind
                 && let Ok(below) = source.strip_prefix(&plan.workspace)
             {
@@ -177,7 +177,7 @@ impl ViewedRun {
     }
 
     /// Reads the changes, and keeps them pending whatever was requested.
-    pub(crate) fn hold(self) -> Reviewed {
+    pub(crate) fn keep_pending(self) -> Reviewed {
         self.over(ReviewMode::Hold)
     }
 

@@ -9,8 +9,8 @@
 use std::os::fd::OwnedFd;
 
 use super::added_run::AddedRun;
-use super::begin::{Running, Speaks};
-use super::stdio::Pump;
+use super::begin::{ExitSource, Running};
+use super::stdio::StdioRelay;
 use super::{Cancellation, RunControl, RunError, Streams, carried_out, pipe};
 use crate::cgroup::Groups;
 use crate::outcome::{End, Outcome};
@@ -44,24 +44,24 @@ pub fn run_added(
 ) -> Result<Outcome, RunError> {
     let groups = Groups::default();
     carried_out(plan, streams, control, &groups, None, || {
-        let (pump, ends) =
-            Pump::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
+        let (relay, ends) = StdioRelay::new(streams, &plan.provider)
+            .map_err(RunError::setup("making pipes or a terminal"))?;
         let [stdin, stdout, stderr] = ends.into_pipes().ok_or_else(no_terminal)?;
         let (news, done) = pipe()?;
         let stop = Cancellation::default();
         let command = AddedCommand { stdin, stdout, stderr, stop: stop.clone() };
         let copy = news.try_clone().map_err(RunError::Watch)?;
         let run = AddedRun::new(stop, copy);
-        let told = run.told_to();
+        let result = run.result_slot();
         std::thread::Builder::new()
             .name("added-backend".to_owned())
             .spawn(move || {
-                told.tell(work(command));
+                result.set(work(command));
                 drop(done);
             })
             .map_err(RunError::setup("starting a thread"))?;
-        let running = Running::elsewhere(news, Speaks::Added(run));
-        Ok(Some((running, pump)))
+        let running = Running::elsewhere(news, ExitSource::Added(run));
+        Ok(Some((running, relay)))
     })
 }
 
@@ -109,7 +109,7 @@ mod tests {
         run_added(plan, Streams::default(), &RunControl::default(), work)
     }
 
-    fn until_told(stop: &Cancellation) {
+    fn until_stopped(stop: &Cancellation) {
         while !stop.is_cancelled() {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -132,19 +132,19 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_to_stop_when_its_time_is_up_and_waited_for() {
+    fn a_backend_is_cancelled_on_timeout_and_awaited() {
         let plan = plan(|spec| spec.limits.wall_time = Limit::AtMost(Duration::from_millis(50)));
         let gone = Arc::new(AtomicI32::new(0));
         let seen = Arc::clone(&gone);
         let outcome = run(&plan, move |command| {
-            until_told(&command.stop);
+            until_stopped(&command.stop);
             std::thread::sleep(Duration::from_millis(50));
             seen.store(1, Ordering::SeqCst);
             Ok(End::Exited(0))
         });
         assert_eq!((outcome.unwrap().end, gone.load(Ordering::SeqCst)), (End::TimedOut, 1));
         let lost = run(&plan, |command| {
-            until_told(&command.stop);
+            until_stopped(&command.stop);
             Err(RunError::Watch(io::Error::other("it is there still")))
         });
         assert!(lost.unwrap_err().to_string().contains("still"), "what may be there still is no end");
@@ -159,7 +159,7 @@ mod tests {
             cancellation.cancel();
         });
         let outcome = run_added(&plan(|_| {}), Streams::default(), &control, |command| {
-            until_told(&command.stop);
+            until_stopped(&command.stop);
             Ok(End::Exited(0))
         });
         assert_eq!(outcome.unwrap().end, End::Cancelled);

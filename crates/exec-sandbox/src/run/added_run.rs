@@ -23,7 +23,7 @@ const UNTIL_GONE: Duration = Duration::from_secs(30);
 /// A command of a registered backend.
 pub(super) struct AddedRun {
     stop: Cancellation,
-    told: Told,
+    result: ResultSlot,
     /// Readable (hung up) when the thread is done.
     done: OwnedFd,
     /// The forwarded termination signal, or 0.
@@ -32,10 +32,10 @@ pub(super) struct AddedRun {
 
 /// The slot for the result of the backend's thread.
 #[derive(Clone, Default)]
-pub(super) struct Told(Arc<Mutex<Option<Result<End, RunError>>>>);
+pub(super) struct ResultSlot(Arc<Mutex<Option<Result<End, RunError>>>>);
 
-impl Told {
-    pub(super) fn tell(&self, result: Result<End, RunError>) {
+impl ResultSlot {
+    pub(super) fn set(&self, result: Result<End, RunError>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
     }
 
@@ -47,17 +47,17 @@ impl Told {
 impl AddedRun {
     /// Returns a handle whose thread is done when the other end of `done` is closed.
     pub(super) fn new(stop: Cancellation, done: OwnedFd) -> Self {
-        Self { stop, told: Told::default(), done, signal: AtomicI32::new(0) }
+        Self { stop, result: ResultSlot::default(), done, signal: AtomicI32::new(0) }
     }
 
     /// Returns the slot for the result.
-    pub(super) fn told_to(&self) -> Told {
-        self.told.clone()
+    pub(super) fn result_slot(&self) -> ResultSlot {
+        self.result.clone()
     }
 
     /// Returns how the command ended. A thread without a result panicked, which is an error.
-    pub(super) fn told(&self) -> Result<End, RunError> {
-        let end = self.told.take().unwrap_or_else(|| {
+    pub(super) fn result(&self) -> Result<End, RunError> {
+        let end = self.result.take().unwrap_or_else(|| {
             Err(RunError::Watch(io::Error::other("the backend ended without a result")))
         })?;
         match self.signal.load(Ordering::SeqCst) {
@@ -90,8 +90,8 @@ impl AddedRun {
                 return Err(RunError::Watch(io::Error::new(io::ErrorKind::TimedOut, why)));
             }
         }
-        // An earlier result was already taken by `told`.
-        match self.told.take() {
+        // An earlier result was already taken by `result`.
+        match self.result.take() {
             Some(Err(error)) => Err(error),
             Some(Ok(_)) | None => Ok(raw::Used::default()),
         }

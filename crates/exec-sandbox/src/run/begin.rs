@@ -29,7 +29,7 @@ pub(super) struct Running {
     pub(super) init: Option<SpawnedInit>,
     /// Readable when the command has ended or there is a report.
     pub(super) news: OwnedFd,
-    pub(super) speaks: Speaks,
+    pub(super) exit_source: ExitSource,
     /// A lock that is held until all processes are gone.
     _lock: Option<OwnedFd>,
     /// Reaps the first process once all others are gone; without it, [`Running::end`] does.
@@ -40,7 +40,7 @@ pub(super) struct Running {
 pub(super) type Burial = Box<dyn Fn(i32) + Send>;
 
 /// How the end of a command is reported.
-pub(super) enum Speaks {
+pub(super) enum ExitSource {
     /// Reports of the init process. Killing it kills all others (PID namespace).
     Reports,
     /// Reports of the first process, which ends all others on request (no PID namespace).
@@ -73,7 +73,7 @@ pub(super) fn begin(
             let mut launch = prepare(plan, ids, ends.handed(), groups.bound_memory())
                 .map_err(RunError::setup("preparing the mounts"))?;
             launch.observed = observer.map(Observer::observed_at_once);
-            copy(&launch, Speaks::Reports, groups, ends, |pid| ids.write_maps(pid)).map(only)
+            copy(&launch, ExitSource::Reports, groups, ends, |pid| ids.write_maps(pid)).map(only)
         }
         Provider::Landlock | Provider::Nothing => {
             let ids = Ids::new(plan.identity, number);
@@ -82,7 +82,7 @@ pub(super) fn begin(
                 .map_err(RunError::setup("preparing the rules"))?;
             launch.scratch_dir = private.map(Private::scratch_dir);
             launch.observed = observer.map(Observer::observed_at_once);
-            copy(&launch, Speaks::WhenAsked, groups, ends, |_| Ok(())).map(only)
+            copy(&launch, ExitSource::WhenAsked, groups, ends, |_| Ok(())).map(only)
         }
         Provider::Container(container) => contained(plan, container, ends).map(Some),
         Provider::Added(_) => {
@@ -103,7 +103,7 @@ fn only((running, _): (Running, OwnedFd)) -> Option<Running> {
 /// Starts the command in a fork of this thread. Returns the pipe for the go signal as well.
 pub(super) fn copy(
     launch: &Launch,
-    speaks: Speaks,
+    exit_source: ExitSource,
     groups: &Groups,
     ends: Ends,
     identify: impl FnOnce(i32) -> io::Result<()>,
@@ -119,7 +119,7 @@ pub(super) fn copy(
         end(init.pid);
         return Err(RunError::setup("giving the sandbox its identity")(error));
     }
-    Ok((Running { init: Some(init), news, speaks, _lock: None, buried_by: None }, go_write))
+    Ok((Running { init: Some(init), news, exit_source, _lock: None, buried_by: None }, go_write))
 }
 
 fn bwrap(
@@ -140,10 +140,10 @@ fn bwrap(
         groups.add(waiting.first)?;
         let init = SpawnedInit { pid: waiting.pid, pidfd: handle(waiting.pid)? };
         let news = handle(waiting.pid)?;
-        let speaks = Speaks::Ends { first: waiting.first, handle: handle(waiting.first)? };
+        let exit_source = ExitSource::Ends { first: waiting.first, handle: handle(waiting.first)? };
         observer.into_iter().for_each(|observer| observer.begin(vec![waiting.pid, waiting.first]));
         rustix::io::write(&waiting.go, b"g")?;
-        Ok(Running { init: Some(init), news, speaks, _lock: waiting.lock, buried_by: None })
+        Ok(Running { init: Some(init), news, exit_source, _lock: waiting.lock, buried_by: None })
     };
     begun().map_err(|error| {
         end(waiting.pid);
@@ -167,9 +167,9 @@ fn contained(plan: &Plan, container: &ContainerPlan, ends: Ends) -> Result<Runni
     let watched = || -> io::Result<(OwnedFd, OwnedFd)> { Ok((handle(begun.pid)?, handle(begun.pid)?)) };
     let (pidfd, news) = watched().map_err(failed)?;
     let init = SpawnedInit { pid: begun.pid, pidfd };
-    let speaks =
-        Speaks::Engine(Box::new(Container::new(begun.contained, plan.limits.cpu_time.bound().is_some())));
-    Ok(Running { init: Some(init), news, speaks, _lock: None, buried_by: None })
+    let exit_source =
+        ExitSource::Engine(Box::new(Container::new(begun.contained, plan.limits.cpu_time.bound().is_some())));
+    Ok(Running { init: Some(init), news, exit_source, _lock: None, buried_by: None })
 }
 
 /// Ends a sandbox whose setup failed, with its process group.
@@ -181,8 +181,8 @@ fn end(pid: i32) {
 
 impl Running {
     /// Returns a command whose processes are not on this machine, or belong to a backend.
-    pub(super) const fn elsewhere(news: OwnedFd, speaks: Speaks) -> Self {
-        Self { init: None, news, speaks, _lock: None, buried_by: None }
+    pub(super) const fn elsewhere(news: OwnedFd, exit_source: ExitSource) -> Self {
+        Self { init: None, news, exit_source, _lock: None, buried_by: None }
     }
 
     /// Returns the ID of the first process, or one that does not exist if it is not on this machine.
@@ -193,24 +193,25 @@ impl Running {
     /// Ends all remaining processes, and returns when they are gone. If their usage is `known`, they are gone already except for
     /// the first one, whose namespaces take the kernel a while to destroy, so it is reaped later.
     pub(super) fn end(&self, known: Option<raw::Used>) -> Result<raw::Used, RunError> {
-        if let Speaks::Added(command) = &self.speaks {
+        if let ExitSource::Added(command) = &self.exit_source {
             return command.end();
         }
         let Some(SpawnedInit { pid: first, .. }) = self.init else { return Ok(raw::Used::default()) };
-        if let Speaks::Engine(container) = &self.speaks {
+        if let ExitSource::Engine(container) = &self.exit_source {
             return container.end(first);
         }
         if let (Some(used), Some(bury)) = (&known, &self.buried_by) {
             bury(first);
             return Ok(*used);
         }
-        let signal = if matches!(self.speaks, Speaks::WhenAsked) { PARENT_GONE } else { libc::SIGKILL };
-        if let Speaks::Ends { handle, .. } = &self.speaks {
+        let signal =
+            if matches!(self.exit_source, ExitSource::WhenAsked) { PARENT_GONE } else { libc::SIGKILL };
+        if let ExitSource::Ends { handle, .. } = &self.exit_source {
             rustix::process::pidfd_send_signal(handle, rustix::process::Signal::KILL).ok();
         }
         raw::send_signal(first, signal).ok();
         let used = raw::wait_for(first);
-        if let Speaks::Ends { handle, .. } = &self.speaks {
+        if let ExitSource::Ends { handle, .. } = &self.exit_source {
             super::poll::wait(&mut [rustix::event::PollFd::new(handle, rustix::event::PollFlags::IN)], None)
                 .map_err(RunError::Watch)?;
         }
@@ -220,8 +221,8 @@ impl Running {
 
     /// Returns the process whose end ends all others of the sandbox.
     pub(super) fn last(&self) -> i32 {
-        match &self.speaks {
-            Speaks::Ends { first, .. } => *first,
+        match &self.exit_source {
+            ExitSource::Ends { first, .. } => *first,
             _ => self.first(),
         }
     }
@@ -229,10 +230,10 @@ impl Running {
     /// Lowers the autogroup priority of the command's session, see sched(7). Returns whether that is done, or the first process
     /// does it itself. The caller retries, because the kernel accepts such changes of users only ten times a second.
     pub(super) fn weighs_less(&self) -> bool {
-        let first = match &self.speaks {
-            Speaks::Reports | Speaks::Engine(_) | Speaks::Added(_) => return true,
-            Speaks::WhenAsked => self.first(),
-            Speaks::Ends { first, .. } => *first,
+        let first = match &self.exit_source {
+            ExitSource::Reports | ExitSource::Engine(_) | ExitSource::Added(_) => return true,
+            ExitSource::WhenAsked => self.first(),
+            ExitSource::Ends { first, .. } => *first,
         };
         let commands = super::memory::children(first);
         let weigh = |pid: &i32| std::fs::write(format!("/proc/{pid}/autogroup"), "19").is_ok();
@@ -241,17 +242,17 @@ impl Running {
 
     /// Forwards a signal to the command.
     pub(super) fn signal(&self, signal: i32) {
-        match &self.speaks {
-            Speaks::Engine(container) => container.signal(signal),
-            Speaks::Added(command) => command.signal(signal),
-            Speaks::Ends { first, .. } => {
+        match &self.exit_source {
+            ExitSource::Engine(container) => container.signal(signal),
+            ExitSource::Added(command) => command.signal(signal),
+            ExitSource::Ends { first, .. } => {
                 // Each child leads its own session, so the process group gets the signal.
                 let commands = super::memory::children(*first).into_iter();
                 commands.for_each(|command| {
                     raw::send_signal(-command, signal).ok();
                 });
             }
-            Speaks::Reports | Speaks::WhenAsked => {
+            ExitSource::Reports | ExitSource::WhenAsked => {
                 let signal = rustix::process::Signal::from_named_raw(signal);
                 if let (Some(signal), Some(init)) = (signal, &self.init) {
                     rustix::process::pidfd_send_signal(init.pidfd.as_fd(), signal).ok();

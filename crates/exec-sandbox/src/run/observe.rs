@@ -74,7 +74,7 @@ pub(super) struct Observer {
 
 /// The records of an ended command.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct ObservedCalls {
     pub(super) asked: Asked,
     pub(super) refused: Vec<Denial>,
 }
@@ -118,12 +118,12 @@ impl Observer {
     }
 
     /// Ends the threads, and returns the records. The command must have ended.
-    pub(super) fn end(mut self) -> Seen {
+    pub(super) fn end(mut self) -> ObservedCalls {
         rustix::io::write(&self.end, b"e").ok();
         self.looks_on.take().and_then(|thread| thread.join().ok());
         let asked = std::mem::take(&mut *locked(&self.sight.asked));
         let refused = self.sight.names.as_ref().map(Names::refused).unwrap_or_default();
-        Seen { asked, refused }
+        ObservedCalls { asked, refused }
     }
 }
 

@@ -20,10 +20,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::begin::{Running, Speaks, copy};
+use super::begin::{ExitSource, Running, copy};
 use super::observe::Observer;
 use super::prepared::{Recovered, in_turn};
-use super::stdio::Pump;
+use super::stdio::StdioRelay;
 use super::supervise::read_report;
 use super::{RunControl, RunError, Streams, carried_out, observer, sandbox_number, tell};
 use crate::cgroup::Groups;
@@ -265,7 +265,7 @@ fn make(shared: &Shared, size: usize) {
 
 /// A prepared sandbox, in which nothing has run yet.
 struct Ready {
-    running: Option<(Running, Pump)>,
+    running: Option<(Running, StdioRelay)>,
     mailbox: ArgvMailbox,
     go: OwnedFd,
     observer: Option<Observer>,
@@ -281,7 +281,8 @@ impl Ready {
     fn make(kind: &Kind) -> Result<Self, RunError> {
         let Kind { plan, streams, .. } = kind;
         let mailbox = ArgvMailbox::new().map_err(RunError::setup("sharing memory"))?;
-        let (pump, ends) = Pump::new(*streams, &plan.provider).map_err(RunError::setup("making pipes"))?;
+        let (relay, ends) =
+            StdioRelay::new(*streams, &plan.provider).map_err(RunError::setup("making pipes"))?;
         let ids = Ids::new(plan.identity, sandbox_number());
         let mut launch =
             prepare(plan, ids, ends.handed(), false).map_err(RunError::setup("preparing the mounts"))?;
@@ -289,8 +290,8 @@ impl Ready {
         let observer = observer(plan.clone(), ids)?;
         launch.observed = observer.as_ref().map(Observer::observed_at_once);
         let identify = |pid| ids.write_maps(pid);
-        let (running, go) = copy(&launch, Speaks::Reports, &Groups::default(), ends, identify)?;
-        let ready = Self { running: Some((running, pump)), mailbox, go, observer };
+        let (running, go) = copy(&launch, ExitSource::Reports, &Groups::default(), ends, identify)?;
+        let ready = Self { running: Some((running, relay)), mailbox, go, observer };
         ready.mailbox.share_no_more().map_err(RunError::setup("sharing memory"))?;
         let report = ready.running.as_ref().map(|(running, _)| read_report(&running.news)).transpose();
         match report.map_err(RunError::Watch)?.flatten() {
@@ -300,12 +301,12 @@ impl Ready {
     }
 
     /// Starts the command: two processes wait for one byte each. The pool's thread reaps the sandbox.
-    fn go(&mut self, shared: &Arc<Shared>) -> Result<Option<(Running, Pump)>, RunError> {
+    fn go(&mut self, shared: &Arc<Shared>) -> Result<Option<(Running, StdioRelay)>, RunError> {
         rustix::io::write(&self.go, b"gg").map_err(|error| RunError::Watch(error.into()))?;
         let shared = Arc::clone(shared);
-        let running = self.running.take().map(|(mut running, pump)| {
+        let running = self.running.take().map(|(mut running, relay)| {
             running.buried_by = Some(Box::new(move |pid| shared.bury(pid)));
-            (running, pump)
+            (running, relay)
         });
         Ok(running)
     }

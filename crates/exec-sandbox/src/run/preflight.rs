@@ -113,7 +113,7 @@ fn holds(trial: &Trial, plan: &Plan) -> io::Result<bool> {
     if let Identity::Owner { user, group } = plan.identity {
         ground.give_to(user, group)?;
     }
-    let door = TcpListener::bind("127.0.0.1:0")?;
+    let listener = TcpListener::bind("127.0.0.1:0")?;
     let mut spec =
         SandboxSpec::new(ground.workspace(), ["sh", "-c", &format!("{}\necho {TRIED}", trial.script)]);
     spec.backend = match &plan.provider {
@@ -138,7 +138,7 @@ fn holds(trial: &Trial, plan: &Plan) -> io::Result<bool> {
     let set: [(&str, OsString); 4] = [
         ("BAIT", ground.bait().into()),
         ("SHARED", ground.shared.clone().into()),
-        ("PORT", door.local_addr()?.port().to_string().into()),
+        ("PORT", listener.local_addr()?.port().to_string().into()),
         ("PID", std::process::id().to_string().into()),
     ];
     spec.environment.set.extend(set.map(|(name, value)| (name.into(), value)));
@@ -272,13 +272,13 @@ mod tests {
             &[Property::Privileges, Property::SystemCalls, Property::Processors, Property::ProcessCount];
         for trial in TRIALS.iter().filter(|trial| !NEED_MORE.contains(&trial.property)) {
             let ground = Ground::new().unwrap();
-            let door = TcpListener::bind("127.0.0.1:0").unwrap();
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let output = std::process::Command::new("sh")
                 .args(["-c", trial.script])
                 .current_dir(ground.workspace())
                 .env("BAIT", ground.bait())
                 .env("SHARED", &ground.shared)
-                .env("PORT", door.local_addr().unwrap().port().to_string())
+                .env("PORT", listener.local_addr().unwrap().port().to_string())
                 .env("PID", std::process::id().to_string())
                 .output()
                 .unwrap();

@@ -28,17 +28,17 @@ const CHUNK: usize = 64 << 10;
 const PIPES: u64 = 0x5049_5045;
 
 /// How standard input reaches the command.
-pub(super) enum Feed {
+pub(super) enum StdinSource {
     /// The command gets no input.
     Nothing,
     /// The command has the same file through another open file description. This descriptor shares its position.
-    OpenedAnew(OwnedFd),
+    Reopened(OwnedFd),
     /// Input is copied into a pipe.
-    HandedOn(HandOn),
+    Forwarded(ForwardedInput),
 }
 
 /// Input that is forwarded through a pipe.
-pub(super) struct HandOn {
+pub(super) struct ForwardedInput {
     /// The write end; nothing after the end of the input.
     to: Option<OwnedFd>,
     /// The read end, to find out what the command has not read.
@@ -47,60 +47,61 @@ pub(super) struct HandOn {
     is_terminal: bool,
 }
 
-impl Feed {
+impl StdinSource {
     /// Returns the feed, and the command's standard input.
     pub(super) fn new(input: Input, provider: &Provider) -> io::Result<(Self, OwnedFd)> {
         match input {
             Input::Empty => Ok((Self::Nothing, File::open("/dev/null")?.into())),
-            Input::Inherit => match opened_anew(provider) {
-                Some(anew) => Ok((Self::OpenedAnew(anew.try_clone()?), anew)),
-                None => Self::hand_on(),
+            Input::Inherit => match reopened(provider) {
+                Some(anew) => Ok((Self::Reopened(anew.try_clone()?), anew)),
+                None => Self::forwarded(),
             },
         }
     }
 
-    fn hand_on() -> io::Result<(Self, OwnedFd)> {
+    fn forwarded() -> io::Result<(Self, OwnedFd)> {
         let (from, to) = pipe_with(PipeFlags::CLOEXEC)?;
         // A command that does not read must not block this program.
         fcntl_setfl(&to, fcntl_getfl(&to)? | OFlags::NONBLOCK)?;
         let own = from.try_clone()?;
-        let hand_on = HandOn { to: Some(to), from: own, waiting: Vec::new(), is_terminal: isatty(stdin()) };
-        Ok((Self::HandedOn(hand_on), from))
+        let forwarded =
+            ForwardedInput { to: Some(to), from: own, waiting: Vec::new(), is_terminal: isatty(stdin()) };
+        Ok((Self::Forwarded(forwarded), from))
     }
 
     /// Returns the write end, which the sandbox must not inherit: the command would never see the end of its input.
     pub(super) fn number(&self) -> Option<RawFd> {
-        let Self::HandedOn(hand_on) = self else { return None };
-        hand_on.to.as_ref().map(AsRawFd::as_raw_fd)
+        let Self::Forwarded(forwarded) = self else { return None };
+        forwarded.to.as_ref().map(AsRawFd::as_raw_fd)
     }
 
     /// Returns the descriptor to poll.
     pub(super) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        let Self::HandedOn(hand_on) = self else { return None };
-        let to = hand_on.to.as_ref()?;
-        if !hand_on.waiting.is_empty() {
+        let Self::Forwarded(forwarded) = self else { return None };
+        let to = forwarded.to.as_ref()?;
+        if !forwarded.waiting.is_empty() {
             return Some((to.as_fd(), PollFlags::OUT));
         }
-        hand_on.may_read().then(|| (stdin(), PollFlags::IN))
+        forwarded.may_read().then(|| (stdin(), PollFlags::IN))
     }
 
     /// Reads available input, or writes it to the pipe.
     pub(super) fn advance(&mut self) {
-        let Self::HandedOn(hand_on) = self else { return };
-        if hand_on.waiting.is_empty() { hand_on.read() } else { hand_on.write() }
+        let Self::Forwarded(forwarded) = self else { return };
+        if forwarded.waiting.is_empty() { forwarded.read() } else { forwarded.write() }
     }
 
     /// Rewinds standard input to what the command has read, if it is seekable, for the next reader (such as a script of a shell).
     pub(super) fn end(&mut self) {
         match self {
-            Self::OpenedAnew(anew) => {
+            Self::Reopened(anew) => {
                 if let Ok(read) = seek(anew, SeekFrom::Current(0)) {
                     seek(stdin(), SeekFrom::Start(read)).ok();
                 }
             }
-            Self::HandedOn(hand_on) => {
-                let unread = rustix::io::ioctl_fionread(&hand_on.from).unwrap_or_default();
-                let back = unread + hand_on.waiting.len() as u64;
+            Self::Forwarded(forwarded) => {
+                let unread = rustix::io::ioctl_fionread(&forwarded.from).unwrap_or_default();
+                let back = unread + forwarded.waiting.len() as u64;
                 seek(stdin(), SeekFrom::Current(-back.cast_signed())).ok();
             }
             Self::Nothing => {}
@@ -109,7 +110,7 @@ impl Feed {
     }
 }
 
-impl HandOn {
+impl ForwardedInput {
     /// Whether reading is permitted: the kernel stops a background process that reads its terminal (SIGTTIN).
     fn may_read(&self) -> bool {
         !self.is_terminal || tcgetpgrp(stdin()).is_ok_and(|group| group == getpgrp())
@@ -139,7 +140,7 @@ impl HandOn {
 }
 
 /// Reopens standard input, so that it has flags of its own; nothing if that is impossible or would grant more access.
-fn opened_anew(provider: &Provider) -> Option<OwnedFd> {
+fn reopened(provider: &Provider) -> Option<OwnedFd> {
     let flags = fcntl_getfl(stdin()).ok()?;
     let kind = FileType::from_raw_mode(fstat(stdin()).ok()?.st_mode);
     let is_opened = match kind {

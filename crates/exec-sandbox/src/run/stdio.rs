@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::shared_target::{SharedTarget, standard};
-use super::stdin::Feed;
+use super::stdin::StdinSource;
 use super::terminal::Pty;
 use super::write_now::WriteNow;
 use super::{Stream, Streams, Terminal};
@@ -27,10 +27,10 @@ const LAST_READS: usize = 256;
 const TYPED: usize = 2;
 
 /// The output streams and the input of a command, or its terminal.
-pub(super) struct Pump {
+pub(super) struct StdioRelay {
     channels: [Channel; 2],
     terminal: Option<Pty>,
-    feed: Feed,
+    stdin: StdinSource,
     shared: Option<SharedTarget>,
     left: u64,
     dropped: u64,
@@ -75,7 +75,7 @@ struct Channel {
     kept: Vec<u8>,
 }
 
-impl Pump {
+impl StdioRelay {
     pub(super) fn new(streams: Streams, provider: &Provider) -> io::Result<(Self, Ends)> {
         match streams.terminal {
             Terminal::None => Self::of_pipes(streams, provider),
@@ -93,13 +93,13 @@ impl Pump {
         let command = terminal.command()?;
         let numbers = [command.as_raw_fd(); 3];
         let handed = Handed { streams: numbers, terminal: OwnTerminal::Own(terminal.path()), feeding: None };
-        let mut pump = Self::of_channels([first, Channel::default()], Feed::Nothing, streams);
-        pump.terminal = Some(terminal);
-        Ok((pump, Ends { owned: vec![command], handed }))
+        let mut relay = Self::of_channels([first, Channel::default()], StdinSource::Nothing, streams);
+        relay.terminal = Some(terminal);
+        Ok((relay, Ends { owned: vec![command], handed }))
     }
 
     fn of_pipes(streams: Streams, provider: &Provider) -> io::Result<(Self, Ends)> {
-        let (feed, stdin) = Feed::new(streams.stdin, provider)?;
+        let (source, stdin) = StdinSource::new(streams.stdin, provider)?;
         let channel = |number: RawFd, stream: Stream| -> io::Result<(Channel, OwnedFd)> {
             let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
             let to = (stream == Stream::Relay).then_some(number);
@@ -108,15 +108,15 @@ impl Pump {
         };
         let ((out, stdout), (errors, stderr)) = (channel(1, streams.stdout)?, channel(2, streams.stderr)?);
         let numbers = [&stdin, &stdout, &stderr].map(AsRawFd::as_raw_fd);
-        let handed = Handed { streams: numbers, terminal: OwnTerminal::None, feeding: feed.number() };
-        let pump = Self::of_channels([out, errors], feed, streams);
-        Ok((pump, Ends { owned: vec![stdin, stdout, stderr], handed }))
+        let handed = Handed { streams: numbers, terminal: OwnTerminal::None, feeding: source.number() };
+        let relay = Self::of_channels([out, errors], source, streams);
+        Ok((relay, Ends { owned: vec![stdin, stdout, stderr], handed }))
     }
 
-    fn of_channels(channels: [Channel; 2], feed: Feed, streams: Streams) -> Self {
+    fn of_channels(channels: [Channel; 2], stdin: StdinSource, streams: Streams) -> Self {
         let targets = channels.each_ref().map(|channel| channel.to);
         let shared = streams.speaks_as.and_then(|word| SharedTarget::new(targets, word));
-        Self { channels, terminal: None, feed, shared, left: u64::MAX, dropped: 0, untaken: 0, reads: 0 }
+        Self { channels, terminal: None, stdin, shared, left: u64::MAX, dropped: 0, untaken: 0, reads: 0 }
     }
 
     /// Sets the limit for both streams together.
@@ -145,7 +145,7 @@ impl Pump {
         let has_piece = |number| self.shared.as_ref().is_some_and(|shared| shared.has_piece(number));
         let interests =
             channels.filter_map(|(number, channel)| Some((number, channel.interest(has_piece(number))?)));
-        let typed = self.terminal.as_ref().map_or_else(|| self.feed.interest(), Pty::interest);
+        let typed = self.terminal.as_ref().map_or_else(|| self.stdin.interest(), Pty::interest);
         let interests = interests.chain(typed.map(|typed| (TYPED, typed)));
         interests.map(|(number, (from, flags))| (number, PollFd::from_borrowed_fd(from, flags))).collect()
     }
@@ -153,7 +153,7 @@ impl Pump {
     /// Reads or writes a channel that is ready.
     pub(super) fn advance(&mut self, number: usize) {
         if number == TYPED {
-            return self.terminal.as_mut().map_or_else(|| self.feed.advance(), Pty::advance);
+            return self.terminal.as_mut().map_or_else(|| self.stdin.advance(), Pty::advance);
         }
         let Some(channel) = self.channels.get_mut(number) else { return };
         let shared = self.shared.as_mut().filter(|shared| shared.takes(number));
@@ -173,7 +173,7 @@ impl Pump {
     pub(super) fn begin_to_end(&mut self) {
         self.reads = LAST_READS;
         self.terminal.iter_mut().for_each(Pty::end_input);
-        self.feed.end();
+        self.stdin.end();
     }
 
     /// Copies the size of the outer terminal. Returns whether the command has a terminal.

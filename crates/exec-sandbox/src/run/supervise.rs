@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 
 use super::added_run::ASKS_TO_END;
-use super::begin::{Running, Speaks};
+use super::begin::{ExitSource, Running};
 use super::disk::{Disks, Fill, is_bounded};
 use super::poll::wait;
-use super::stdio::Pump;
+use super::stdio::StdioRelay;
 use super::{Cancellation, RunControl, RunError, Signals, memory};
 use crate::cgroup::Groups;
 use crate::enforcement::Enforcement;
@@ -94,7 +94,7 @@ pub(super) struct Watched {
     is_all: bool,
     /// The growth of the writable file systems.
     grown: Fill,
-    pump: Pump,
+    relay: StdioRelay,
 }
 
 /// Supervises a command until all its processes are gone.
@@ -103,13 +103,13 @@ pub(super) fn supervise(
     signals: Signals,
     control: &RunControl,
     running: &Running,
-    mut pump: Pump,
+    mut relay: StdioRelay,
     groups: &Groups,
     started: Instant,
 ) -> Result<Watched, RunError> {
-    pump.limit(plan.limits.output.bound().unwrap_or(u64::MAX));
-    pump.hand_to([control.stdout.clone(), control.stderr.clone()]);
-    let signals = SignalHandOn::new(signals).map_err(RunError::Watch)?;
+    relay.limit(plan.limits.output.bound().unwrap_or(u64::MAX));
+    relay.hand_to([control.stdout.clone(), control.stderr.clone()]);
+    let signals = SignalForwarding::new(signals).map_err(RunError::Watch)?;
     let disks = Disks::of(plan);
     let bounds = Bounds {
         end: plan.limits.wall_time.bound().and_then(|time| started.checked_add(time)),
@@ -123,11 +123,11 @@ pub(super) fn supervise(
         is_idle: plan.limits.priority == Priority::Idle,
         cancellation: control.cancellation.as_ref(),
     };
-    let watched = watch(running, &mut pump, signals.descriptor.as_ref(), &bounds);
+    let watched = watch(running, &mut relay, signals.descriptor.as_ref(), &bounds);
     // Before `end`, because the engine forgets the exit status when the container is removed.
-    let told = match (&watched, &running.speaks) {
-        (Ok(Ending::Itself), Speaks::Engine(container)) => Some(container.told()),
-        (Ok(Ending::Itself), Speaks::Added(command)) => Some(command.told()),
+    let told = match (&watched, &running.exit_source) {
+        (Ok(Ending::Itself), ExitSource::Engine(container)) => Some(container.result()),
+        (Ok(Ending::Itself), ExitSource::Added(command)) => Some(command.result()),
         _ => None,
     };
     // All processes are ended in any case, before an error is returned.
@@ -137,10 +137,10 @@ pub(super) fn supervise(
         (Ending::Cancelled, _) => Some(Instant::now() + GRACE),
         (_, end) => end.map(|end| end.max(Instant::now() + GRACE)),
     };
-    drain(&mut pump, signals.descriptor.as_ref(), late).map_err(RunError::Watch)?;
-    let is_all = matches!(running.speaks, Speaks::Reports | Speaks::WhenAsked);
+    drain(&mut relay, signals.descriptor.as_ref(), late).map_err(RunError::Watch)?;
+    let is_all = matches!(running.exit_source, ExitSource::Reports | ExitSource::WhenAsked);
     let (used, told) = (used?, told.transpose()?);
-    Ok(Watched { ending, used, told, is_all, grown: disks.grown(), pump })
+    Ok(Watched { ending, used, told, is_all, grown: disks.grown(), relay })
 }
 
 /// Returns the tmpfs mounts of the sandbox, which only exist in a mount namespace.
@@ -154,7 +154,7 @@ fn folders_in_memory(plan: &Plan) -> Vec<PathBuf> {
 
 fn watch(
     running: &Running,
-    pump: &mut Pump,
+    relay: &mut StdioRelay,
     signals: Option<&OwnedFd>,
     bounds: &Bounds<'_>,
 ) -> io::Result<Ending> {
@@ -185,8 +185,11 @@ fn watch(
             next_look = Instant::now() + rest;
             code.get_or_insert_with(Code::find);
         }
-        let looks =
-            pump.follow() || bounds.memory.is_some() || bounds.disks.is_some() || tries > 0 || code.is_none();
+        let looks = relay.follow()
+            || bounds.memory.is_some()
+            || bounds.disks.is_some()
+            || tries > 0
+            || code.is_none();
         let until_then = looks.then(|| next_look.saturating_duration_since(now));
         let rest = rest.into_iter().chain(until_then).min();
         let mut fds = vec![PollFd::new(&running.news, PollFlags::IN)];
@@ -194,7 +197,7 @@ fn watch(
         fds.extend(bell.as_ref().map(|bell| PollFd::new(bell, PollFlags::IN)));
         let first_channel = fds.len();
         let channels: Vec<usize> = {
-            let interests = pump.interests();
+            let interests = relay.interests();
             let (numbers, waits): (Vec<usize>, Vec<PollFd<'_>>) = interests.into_iter().unzip();
             fds.extend(waits);
             numbers
@@ -208,17 +211,19 @@ fn watch(
         drop(fds);
         let is_ready = |at: usize| ready.get(at).copied().unwrap_or(false);
         if is_ready(0) {
-            return match running.speaks {
-                Speaks::Ends { .. } | Speaks::Engine(_) | Speaks::Added(_) => Ok(Ending::Itself),
-                Speaks::Reports | Speaks::WhenAsked => Ok(Ending::Report(read_report(&running.news)?)),
+            return match running.exit_source {
+                ExitSource::Ends { .. } | ExitSource::Engine(_) | ExitSource::Added(_) => Ok(Ending::Itself),
+                ExitSource::Reports | ExitSource::WhenAsked => {
+                    Ok(Ending::Report(read_report(&running.news)?))
+                }
             };
         }
         if let Some(signals) = signals.filter(|_| is_ready(1)) {
-            hand_on(running, pump, signals);
+            forward_signals(running, relay, signals);
         }
         for (at, channel) in channels.into_iter().enumerate() {
             if is_ready(first_channel + at) {
-                pump.advance(channel);
+                relay.advance(channel);
             }
         }
     }
@@ -226,15 +231,15 @@ fn watch(
 
 /// Forwards output that is still in the pipes after the end. It waits for a slow reader, like any program does; but after the
 /// time limit of the command, or a termination signal to this program, the rest is dropped.
-fn drain(pump: &mut Pump, signals: Option<&OwnedFd>, late: Option<Instant>) -> io::Result<()> {
-    pump.begin_to_end();
-    while !pump.is_done() {
-        pump.read_what_is_left();
+fn drain(relay: &mut StdioRelay, signals: Option<&OwnedFd>, late: Option<Instant>) -> io::Result<()> {
+    relay.begin_to_end();
+    while !relay.is_done() {
+        relay.read_what_is_left();
         let rest = late.map(|late| late.saturating_duration_since(Instant::now()));
         let mut fds: Vec<PollFd<'_>> =
             signals.map(|signals| PollFd::new(signals, PollFlags::IN)).into_iter().collect();
         let first_channel = fds.len();
-        let (channels, waits): (Vec<usize>, Vec<PollFd<'_>>) = pump.interests().into_iter().unzip();
+        let (channels, waits): (Vec<usize>, Vec<PollFd<'_>>) = relay.interests().into_iter().unzip();
         fds.extend(waits);
         if channels.is_empty() {
             continue;
@@ -246,10 +251,10 @@ fn drain(pump: &mut Pump, signals: Option<&OwnedFd>, late: Option<Instant>) -> i
             raw::read_signal(signals.as_raw_fd()).is_ok_and(|signal| ASKS_TO_END.contains(&signal))
         });
         if is_asked || rest == Some(Duration::ZERO) {
-            pump.give_up();
+            relay.give_up();
         }
         let ready = channels.into_iter().zip(ready.into_iter().skip(first_channel));
-        ready.filter(|(_, ready)| *ready).for_each(|(channel, _)| pump.advance(channel));
+        ready.filter(|(_, ready)| *ready).for_each(|(channel, _)| relay.advance(channel));
     }
     Ok(())
 }
@@ -268,13 +273,13 @@ pub(super) fn read_report(reports: &OwnedFd) -> io::Result<Option<Report>> {
     Ok(Some(report))
 }
 
-fn hand_on(running: &Running, pump: &mut Pump, signals: &OwnedFd) {
+fn forward_signals(running: &Running, relay: &mut StdioRelay, signals: &OwnedFd) {
     let Ok(signal) = raw::read_signal(signals.as_raw_fd()) else { return };
     match signal {
         // Changing the size of the command's terminal makes the kernel send SIGWINCH to it.
-        libc::SIGWINCH if pump.follow() => {}
+        libc::SIGWINCH if relay.follow() => {}
         libc::SIGCONT => {
-            pump.resume();
+            relay.resume();
             running.signal(signal);
         }
         _ => running.signal(signal),
@@ -282,12 +287,12 @@ fn hand_on(running: &Running, pump: &mut Pump, signals: &OwnedFd) {
 }
 
 /// Blocks signals and reads them from a descriptor instead, until it is dropped.
-struct SignalHandOn {
+struct SignalForwarding {
     descriptor: Option<OwnedFd>,
     mask: raw::SignalMask,
 }
 
-impl SignalHandOn {
+impl SignalForwarding {
     fn new(signals: Signals) -> io::Result<Self> {
         if signals == Signals::Keep {
             return Ok(Self { descriptor: None, mask: 0 });
@@ -300,7 +305,7 @@ impl SignalHandOn {
     }
 }
 
-impl Drop for SignalHandOn {
+impl Drop for SignalForwarding {
     fn drop(&mut self) {
         if self.descriptor.is_some() {
             raw::set_signal_mask(self.mask).ok();
@@ -367,7 +372,7 @@ impl Watched {
         Outcome {
             end,
             usage,
-            output: self.pump.output(),
+            output: self.relay.output(),
             enforcement,
             denials,
             quarantine: Vec::new(),

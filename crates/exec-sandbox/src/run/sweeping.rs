@@ -7,7 +7,7 @@ use super::observe::Observer;
 use crate::choices::ReviewMode;
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{FileIdentity, ProtectedEntry};
-use crate::journal::{self, Journal, Kept};
+use crate::journal::{self, Journal, Snapshot};
 use crate::outcome::Changed;
 use crate::plan::Plan;
 use crate::quarantine::as_text;
@@ -21,10 +21,10 @@ use crate::workspace::roots::roots;
 pub(super) struct Sweeping {
     state: Option<PathBuf>,
     /// The state before the command; nothing if no sweep is needed.
-    kept: Option<Kept>,
+    snapshot: Option<Snapshot>,
     journal: Option<Journal>,
     /// Other running commands, with the state before each.
-    others: Vec<(PathBuf, Kept)>,
+    others: Vec<(PathBuf, Snapshot)>,
     recovered: Vec<Quarantined>,
     /// Existing symlinks in the repository of a linked worktree.
     strays: BTreeSet<(PathBuf, PathBuf)>,
@@ -40,40 +40,47 @@ impl Sweeping {
         let is_wanted = plan.protection == Protection::Names && !roots.is_empty();
         let state = crate::state::folder(&plan.mounts);
         let recovered = state.as_deref().map(journal::recover).unwrap_or_default();
-        let kept = is_wanted.then(|| Kept {
+        let snapshot = is_wanted.then(|| Snapshot {
             roots,
             command: as_text(&plan.program, &plan.arguments),
             entries: plan.protected.clone(),
-            led_to: plan.led_to.clone(),
+            git_targets: plan.git_targets.clone(),
             plans: plan.git_plans.clone(),
             is_decided: plan.decides_names(),
         });
-        let written = state.as_deref().zip(kept.as_ref());
-        let journal = written.and_then(|(state, kept)| Journal::write(state, kept).ok());
+        let written = state.as_deref().zip(snapshot.as_ref());
+        let journal = written.and_then(|(state, snapshot)| Journal::write(state, snapshot).ok());
         if is_wanted && journal.is_none() {
             let why = "no journal can be written at home: new protected names stay if this program is killed";
             enforcement.gap(Property::ProtectedNames, why);
         }
-        let others = journal.as_ref().zip(kept.as_ref()).map(|(journal, kept)| journal.others(kept));
+        let others =
+            journal.as_ref().zip(snapshot.as_ref()).map(|(journal, snapshot)| journal.others(snapshot));
         let strays = strays_in(&plan.of_a_worktree());
-        Self { state, kept, journal, others: others.unwrap_or_default(), recovered, strays }
+        Self { state, snapshot, journal, others: others.unwrap_or_default(), recovered, strays }
     }
 
     /// Sweeps. The journal file is deleted afterwards, unless a file could not be moved.
     pub(super) fn end(mut self, plan: &Plan, observer: Option<&Observer>) -> (Vec<Quarantined>, Swept) {
         let mut quarantine = std::mem::take(&mut self.recovered);
         // Without a sweep, no changes are reported.
-        let Some(kept) = &self.kept else {
+        let Some(snapshot) = &self.snapshot else {
             return (quarantine, Swept { watched: plan.watched.clone(), ..Swept::default() });
         };
-        let company = self.company(kept);
-        let known = kept.entries.iter().filter(|entry| self.is_the_users(entry));
-        let before = Before::new(known, &kept.led_to, &kept.plans, company);
+        let company = self.company(snapshot);
+        let known = snapshot.entries.iter().filter(|entry| self.is_the_users(entry));
+        let before = Before::new(known, &snapshot.git_targets, &snapshot.plans, company);
         let has_made = |folder: &FileIdentity| observer.is_some_and(|observer| observer.has_made(folder));
         let maker =
             if plan.decides_names() && observer.is_some() { Maker::Known(&has_made) } else { Maker::Unknown };
-        let mut swept =
-            sweep(&kept.roots, &before, Some(&plan.links), maker, self.state.as_deref(), &kept.command);
+        let mut swept = sweep(
+            &snapshot.roots,
+            &before,
+            Some(&plan.links),
+            maker,
+            self.state.as_deref(),
+            &snapshot.command,
+        );
         let strays = strays_in(&plan.of_a_worktree());
         swept.links.extend(strays.difference(&self.strays).map(|(path, to)| Changed {
             path: path.clone(),
@@ -81,7 +88,7 @@ impl Sweeping {
             is_harmful: true,
         }));
         if let Some(journal) = &mut self.journal {
-            journal.end(kept);
+            journal.end(snapshot);
             if swept.taken.iter().any(|one| one.moved_to.is_none()) {
                 journal.keep();
             }
@@ -90,13 +97,13 @@ impl Sweeping {
         (quarantine, swept)
     }
 
-    fn company(&self, kept: &Kept) -> Company {
+    fn company(&self, snapshot: &Snapshot) -> Company {
         // A command whose names are decided cannot replace existing files.
-        let replaces = |others: &[(PathBuf, Kept)]| others.iter().any(|(_, other)| !other.is_decided);
+        let replaces = |others: &[(PathBuf, Snapshot)]| others.iter().any(|(_, other)| !other.is_decided);
         let had = self
             .journal
             .as_ref()
-            .is_none_or(|journal| journal.had_company(kept) || replaces(&journal.others(kept)));
+            .is_none_or(|journal| journal.had_company(snapshot) || replaces(&journal.others(snapshot)));
         if had || replaces(&self.others) { Company::Others } else { Company::Alone }
     }
 

@@ -71,7 +71,7 @@ fn names_below(folder: &Path) -> Vec<(String, &'static str)> {
         let (operations, reason) = match answer {
             Answer::Protect => ("file-write*", "other programs obey it"),
             Answer::Hide => ("file-read-data file-write*", "it holds secrets"),
-            Answer::HideWithSecret | Answer::Tell | Answer::Report => continue,
+            Answer::HideWithSecret | Answer::ReportSecrets | Answer::Report => continue,
         };
         let but: Vec<String> = name
             .but

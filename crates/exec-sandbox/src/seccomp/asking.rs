@@ -21,9 +21,9 @@ pub(super) struct Row {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Asks {
     /// Paths, with the kind of access to each.
-    Paths(&'static [(PathArguments, Way)]),
+    Paths(&'static [(PathArguments, PathUse)]),
     /// An address: the arguments with its pointer and its length, and the kind of access if it is a Unix socket.
-    Address(u8, u8, Way),
+    Address(u8, u8, PathUse),
 }
 
 /// The arguments that name a path.
@@ -37,7 +37,7 @@ pub(crate) struct PathArguments {
 
 /// The kind of access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum PathUse {
     /// Look up its metadata.
     Look,
     /// Become the working directory.
@@ -54,7 +54,7 @@ pub(crate) enum Way {
     Open(u8),
 }
 
-impl Way {
+impl PathUse {
     /// Returns the kind of access, evaluating the flags of an open call.
     pub(crate) fn by(self, arguments: &[u64; 6]) -> Self {
         const ACCESS: u64 = 0o3;
@@ -71,7 +71,7 @@ impl Way {
 }
 
 use Asks::{Address, Paths};
-use Way::{Change, Connect, Enter, Look, Make, Open, Read};
+use PathUse::{Change, Connect, Enter, Look, Make, Open, Read};
 
 /// A path relative to the working directory.
 const fn here(text: u8) -> PathArguments {

@@ -13,7 +13,7 @@ use crate::workspace::walk::{Here, stamp_of};
 #[derive(Debug)]
 pub(crate) struct Before<'b> {
     known: HashMap<&'b Path, &'b ProtectedEntry>,
-    led_to: &'b [PathBuf],
+    git_targets: &'b [PathBuf],
     plans: &'b BTreeMap<PathBuf, Vec<String>>,
     company: Company,
 }
@@ -54,12 +54,12 @@ impl Maker<'_> {
 impl<'b> Before<'b> {
     pub(crate) fn new(
         entries: impl IntoIterator<Item = &'b ProtectedEntry>,
-        led_to: &'b [PathBuf],
+        git_targets: &'b [PathBuf],
         plans: &'b BTreeMap<PathBuf, Vec<String>>,
         company: Company,
     ) -> Self {
         let known = entries.into_iter().map(|entry| (entry.path.as_path(), entry)).collect();
-        Self { known, led_to, plans, company }
+        Self { known, git_targets, plans, company }
     }
 
     /// Whether a file existed before.
@@ -90,8 +90,8 @@ impl<'b> Before<'b> {
     }
 
     /// Returns the targets of symlinks and settings, existing or not.
-    pub(super) fn led_to(&self) -> impl Iterator<Item = &Path> {
-        self.led_to.iter().map(PathBuf::as_path)
+    pub(super) fn git_targets(&self) -> impl Iterator<Item = &Path> {
+        self.git_targets.iter().map(PathBuf::as_path)
     }
 }
 

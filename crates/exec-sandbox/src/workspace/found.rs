@@ -16,7 +16,7 @@ pub(crate) struct Found {
     /// Files whose changes are reported.
     pub(crate) watched: Vec<Watched>,
     /// Targets of symlinks and settings, existing or not.
-    pub(crate) led_to: Vec<PathBuf>,
+    pub(crate) git_targets: Vec<PathBuf>,
     /// Visible files that contain secrets.
     pub(crate) exposed: Vec<Exposed>,
     /// The existing symlinks.

@@ -19,7 +19,7 @@ use stockade_names::fold;
 
 use super::found::{PACKAGES, is_repository};
 use super::roots::Root;
-use super::targets::way;
+use super::targets::resolve;
 use super::walk::{Here, Visit, walk};
 use crate::protect::{Answer, answer, in_a_repository};
 
@@ -128,7 +128,7 @@ pub(crate) struct Astray {
 pub(crate) fn astray(roots: &[Root], folder: &Path, name: &OsStr, to: &Path) -> Option<Astray> {
     let whole = folder.join(to);
     // If a component is missing, the final target is unknown and judged when it is created.
-    let end = way(&whole)?.end.unwrap_or_else(|| plain(&whole));
+    let end = resolve(&whole)?.end.unwrap_or_else(|| plain(&whole));
     match roots.iter().find_map(|root| end.strip_prefix(&root.path).ok()) {
         None => {
             let is_harmful = (is_at_home(&end) || is_guarded(&end)) && !is_an_interpreter(name, &end);
@@ -176,7 +176,7 @@ pub(crate) fn is_guarded(path: &Path) -> bool {
         // Files of a worktree may be symlinks to objects of the repository; files that git obeys have rows of their own.
         Some(Answer::Protect) => !hit.name.paths.contains(&".git"),
         Some(Answer::Hide | Answer::HideWithSecret) => true,
-        Some(Answer::Report | Answer::Tell) | None => false,
+        Some(Answer::Report | Answer::ReportSecrets) | None => false,
     })
 }
 

@@ -192,23 +192,23 @@ fn is_address(text: &str) -> bool {
 
 /// Returns the paths that settings name, with their kinds. Files there are obeyed like the settings. In an unknown setting, each
 /// word may be a program.
-pub(crate) fn led_to(settings: &[GitSetting]) -> Vec<(&str, LedTo)> {
+pub(crate) fn git_targets(settings: &[GitSetting]) -> Vec<(&str, GitTarget)> {
     let of_one = |setting: &'_ GitSetting| {
         let key = setting.key.as_str();
         let conditional = key.starts_with("includeif.") && key.ends_with(".path");
         match key {
-            "core.hookspath" => Some(LedTo::Hooks),
-            "include.path" => Some(LedTo::Settings),
-            _ if conditional => Some(LedTo::Settings),
+            "core.hookspath" => Some(GitTarget::Hooks),
+            "include.path" => Some(GitTarget::Settings),
+            _ if conditional => Some(GitTarget::Settings),
             _ if REPOSITORY.iter().any(|row| is_key_of(row, key).is_some()) => None,
-            _ => Some(LedTo::Program),
+            _ => Some(GitTarget::Program),
         }
     };
     let mut paths = Vec::new();
     for setting in settings {
         match (setting.value.as_deref(), of_one(setting)) {
-            (Some(value), Some(LedTo::Program)) => {
-                paths.extend(words(value).map(|word| (word, LedTo::Program)));
+            (Some(value), Some(GitTarget::Program)) => {
+                paths.extend(words(value).map(|word| (word, GitTarget::Program)));
             }
             (Some(value), Some(kind)) => paths.push((value, kind)),
             _ => {}
@@ -225,7 +225,7 @@ fn words(command: &str) -> impl Iterator<Item = &str> {
 
 /// The kind of path in a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LedTo {
+pub(crate) enum GitTarget {
     /// A directory of hooks, relative to the worktree.
     Hooks,
     /// Included settings, relative to the including file.
@@ -320,11 +320,11 @@ mod tests {
         let text = b"[core]\nhooksPath = .githooks\n[include]\npath = ../team\n[includeIf \"gitdir:x\"]\npath = y\n[a]\npath = z\n";
         let settings = git_settings(text).unwrap();
         let expected = [
-            (".githooks", LedTo::Hooks),
-            ("../team", LedTo::Settings),
-            ("y", LedTo::Settings),
-            ("z", LedTo::Program),
+            (".githooks", GitTarget::Hooks),
+            ("../team", GitTarget::Settings),
+            ("y", GitTarget::Settings),
+            ("z", GitTarget::Program),
         ];
-        assert_eq!(led_to(&settings), expected);
+        assert_eq!(git_targets(&settings), expected);
     }
 }

@@ -14,7 +14,7 @@ use stockade_git::git_settings;
 use super::entry::{At, at, read_below};
 use super::found::Found;
 use super::roots::{Root, named};
-use super::settings::{LedTo, MAX_SETTINGS, led_to};
+use super::settings::{GitTarget, MAX_SETTINGS, git_targets};
 use super::walk::{Here, open_root};
 use crate::host::{ProtectedEntry, ProtectionMode};
 
@@ -44,7 +44,9 @@ impl<'r> Targets<'r> {
         let Some(around) = path.parent() else { return };
         match entry.mode {
             // Package managers recreate these symlinks, so only their targets are protected.
-            ProtectionMode::Check => self.paths.extend(way(&around.join(to)).and_then(|way| way.end)),
+            ProtectionMode::Check => {
+                self.paths.extend(resolve(&around.join(to)).and_then(|resolved| resolved.end))
+            }
             _ => self.add(&around.join(to)),
         }
     }
@@ -63,16 +65,16 @@ impl<'r> Targets<'r> {
 
     fn follow(&mut self, text: &[u8], folder: &Path, files: &Path, left: usize) {
         let Ok(settings) = git_settings(text) else { return };
-        for (path, kind) in led_to(&settings) {
+        for (path, kind) in git_targets(&settings) {
             let path = at_home(path);
             match kind {
-                LedTo::Hooks => self.add(&files.join(path)),
-                LedTo::Program => self.add_program(&files.join(&path), path.components().count() > 1),
-                LedTo::Settings => {
+                GitTarget::Hooks => self.add(&files.join(path)),
+                GitTarget::Program => self.add_program(&files.join(&path), path.components().count() > 1),
+                GitTarget::Settings => {
                     let path = folder.join(path);
                     self.add(&path);
                     // Paths in symlinked settings are relative to the target of the symlink.
-                    let end = way(&path).and_then(|way| way.end).filter(|_| left > 0);
+                    let end = resolve(&path).and_then(|resolved| resolved.end).filter(|_| left > 0);
                     let Some(path) = end else { continue };
                     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
                     let opened = open_root(folder).ok();
@@ -87,7 +89,9 @@ impl<'r> Targets<'r> {
 
     fn add(&mut self, path: &Path) {
         if self.paths.len() < MAX_TARGETS {
-            self.paths.extend(way(path).into_iter().flat_map(|way| way.links.into_iter().chain(way.end)));
+            self.paths.extend(
+                resolve(path).into_iter().flat_map(|resolved| resolved.links.into_iter().chain(resolved.end)),
+            );
         }
     }
 
@@ -118,7 +122,7 @@ impl<'r> Targets<'r> {
                     around,
                 });
             }
-            found.led_to.push(name);
+            found.git_targets.push(name);
         }
     }
 }
@@ -160,7 +164,7 @@ fn at_home(path: &str) -> PathBuf {
 }
 
 /// A path that was resolved.
-pub(super) struct Way {
+pub(super) struct ResolvedPath {
     /// The paths of the symlinks in it.
     links: Vec<PathBuf>,
     /// The target, existing or not; nothing if it depends on a missing directory.
@@ -168,14 +172,14 @@ pub(super) struct Way {
 }
 
 /// Resolves a path whose end may be missing; nothing for a symlink loop.
-pub(super) fn way(path: &Path) -> Option<Way> {
+pub(super) fn resolve(path: &Path) -> Option<ResolvedPath> {
     let parts = |path: &Path| path.iter().rev().map(OsString::from).collect::<Vec<OsString>>();
     let (mut left, mut real, mut links) = (parts(path), PathBuf::new(), Vec::new());
     let mut is_missing = false;
     while let Some(part) = left.pop() {
         match part.as_encoded_bytes() {
             b"." => continue,
-            b".." if is_missing => return Some(Way { links, end: None }),
+            b".." if is_missing => return Some(ResolvedPath { links, end: None }),
             b".." => drop(real.pop()),
             _ => real.push(&part),
         }
@@ -190,7 +194,7 @@ pub(super) fn way(path: &Path) -> Option<Way> {
             is_missing = is_missing || real.symlink_metadata().is_err();
         }
     }
-    Some(Way { links, end: Some(real) })
+    Some(ResolvedPath { links, end: Some(real) })
 }
 
 #[cfg(test)]
@@ -217,8 +221,8 @@ mod tests {
         let expected =
             [".git", "cfg", "team.cfg", ".git/config", ".git/hooks", "app/.claude", "shared/hooks"];
         assert_eq!(paths, expected);
-        let led_to: Vec<&str> = found.led_to.iter().filter_map(|path| path.to_str()).collect();
-        assert_eq!(led_to, ["cfg", "more.cfg", "shared/hooks", "team/hooks", "team.cfg"]);
+        let git_targets: Vec<&str> = found.git_targets.iter().filter_map(|path| path.to_str()).collect();
+        assert_eq!(git_targets, ["cfg", "more.cfg", "shared/hooks", "team/hooks", "team.cfg"]);
     }
     #[test]
     fn links_on_the_way_count_and_so_do_programs() {
@@ -235,11 +239,11 @@ mod tests {
                     textconv = built/show\n[user]\nname = clean.py\n[alias]\nx = !git -C src status missing\n";
         fs::write(root.join(".git/config"), text).unwrap();
         let found = look(&roots(Some(&root), &[]));
-        let led_to: Vec<&str> = found.led_to.iter().filter_map(|path| path.to_str()).collect();
-        assert_eq!(led_to, ["built/show", "cfg", "clean.py", "real/claude", "tools/watch"]);
+        let git_targets: Vec<&str> = found.git_targets.iter().filter_map(|path| path.to_str()).collect();
+        assert_eq!(git_targets, ["built/show", "cfg", "clean.py", "real/claude", "tools/watch"]);
         symlink("circle", root.join("circle")).unwrap();
-        assert!(way(&root.join("circle/x")).is_none());
-        assert!(way(&root.join("missing/../x")).is_some_and(|way| way.end.is_none()));
+        assert!(resolve(&root.join("circle/x")).is_none());
+        assert!(resolve(&root.join("missing/../x")).is_some_and(|resolved| resolved.end.is_none()));
     }
     /// `core.hooksPath = .githooks` in the user's settings applies to every repository.
     #[test]
@@ -255,7 +259,7 @@ mod tests {
         let read_only = found.protected.iter().filter(|entry| entry.mode == ProtectionMode::ReadOnly);
         let paths: Vec<&str> = read_only.filter_map(|entry| entry.path.to_str()).collect();
         assert_eq!(paths, [".team", "plain"]);
-        let led_to: Vec<&str> = found.led_to.iter().filter_map(|path| path.to_str()).collect();
-        assert_eq!(led_to, [".team", "plain", "vendor/lib/.team"]);
+        let git_targets: Vec<&str> = found.git_targets.iter().filter_map(|path| path.to_str()).collect();
+        assert_eq!(git_targets, [".team", "plain", "vendor/lib/.team"]);
     }
 }

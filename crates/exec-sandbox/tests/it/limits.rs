@@ -223,7 +223,7 @@ fn printer() {
     let Some(workspace) = std::env::var_os("STOCKADE_TEST_PRINTER") else { return };
     let mut spec = SandboxSpec::new(&workspace, ["sh", "-c", "head -c 300000 /dev/zero; echo fine > ran"]);
     spec.limits.wall_time = Limit::AtMost(Duration::from_secs(1));
-    let streams = Streams { stdout: Stream::Relay, signals: Signals::HandOn, ..Streams::default() };
+    let streams = Streams { stdout: Stream::Relay, signals: Signals::Forward, ..Streams::default() };
     run(&plan(&spec, &probe(&spec)).unwrap(), streams).unwrap();
     std::fs::write(Path::new(&workspace).join("returned"), "").unwrap();
     // The harness would print that the test is done, and wait for a reader itself.

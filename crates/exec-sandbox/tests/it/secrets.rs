@@ -46,8 +46,8 @@ fn every_row_of_secrets_means_what_it_says() {
         (SandboxView::Masked, "harmless = true\n", true, false),
         (SandboxView::MaskedWithSecret, "harmless = true\n", false, false),
         (SandboxView::MaskedWithSecret, SECRET, true, false),
-        (SandboxView::Told, "harmless = true\n", false, false),
-        (SandboxView::Told, SECRET, false, true),
+        (SandboxView::Reported, "harmless = true\n", false, false),
+        (SandboxView::Reported, SECRET, false, true),
     ];
     for (view, text, is_hidden, is_told) in rows {
         for (_, path) in paths_with(view) {

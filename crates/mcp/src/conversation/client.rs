@@ -6,8 +6,8 @@ use stockade_text::Value;
 
 use super::listing::NOT_GRANTED;
 use super::{
-    Asked, ClientFeature, Conversation, HookVerdict, Judge, MAX_UNDER_WAY, Offer, Out, params, said, token,
-    tool_name, undecided,
+    Asked, ClientFeature, Conversation, HookVerdict, Judge, MAX_IN_FLIGHT, Offer, Out, own_messages, params,
+    token, tool_name, undecided,
 };
 use crate::confusable_names::shown;
 use crate::edit::{at, get, get_mut, remove, text_of};
@@ -60,8 +60,8 @@ impl<J: Judge> Conversation<J> {
         if let Some(gone) = self.gone.clone() {
             return self.error(&id, own_messages::NO_SERVER, &gone);
         }
-        if self.asked.len() >= MAX_UNDER_WAY {
-            let why = format!("{MAX_UNDER_WAY} requests wait for an answer already");
+        if self.asked.len() >= MAX_IN_FLIGHT {
+            let why = format!("{MAX_IN_FLIGHT} requests wait for an answer already");
             return self.error(&id, own_messages::NO_SERVER, &why);
         }
         self.is_handshake |= era == Era::Handshake && subject == Subject::Greeting;

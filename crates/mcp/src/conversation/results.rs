@@ -4,7 +4,7 @@ use base64::Engine as _;
 use stockade_text::Value;
 
 use super::listing::UNDECIDED;
-use super::{Asked, ClientFeature, Conversation, Judge, Looked, Offer, Out, said, undecided};
+use super::{Asked, ClientFeature, Conversation, Judge, Looked, Offer, Out, own_messages, undecided};
 use crate::confusable_names::shown;
 use crate::edit::{Bytes, get, get_mut, node, remove, set, table, text, text_of};
 use crate::message::Id;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use stockade_text::Value;
 
-use super::{Conversation, Judge, Looked, MAX_GARBAGE, MAX_UNDER_WAY, Out, params, said};
+use super::{Conversation, Judge, Looked, MAX_GARBAGE, MAX_IN_FLIGHT, Out, own_messages, params};
 use crate::confusable_names::shown;
 use crate::edit::get;
 use crate::message::{Id, Kind, Message, Unread, answers, read};
@@ -62,7 +62,7 @@ impl<J: Judge> Conversation<J> {
             None => {
                 Some(format!("no revision that this proxy knows lets a server ask for `{}`", shown(method)))
             }
-            Some(_) if self.wanted.len() >= MAX_UNDER_WAY || self.wanted.contains(&id) => {
+            Some(_) if self.wanted.len() >= MAX_IN_FLIGHT || self.wanted.contains(&id) => {
                 Some("too many requests wait for an answer, or one of this id does".to_owned())
             }
             Some(Subject::ClientFeature(wish)) => self.why_not(wish, params(whole)),

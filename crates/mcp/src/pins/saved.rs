@@ -17,14 +17,14 @@ const MAX_SHOWN: usize = 400;
 /// Pins of all servers with one name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Kept {
-    pub(super) servers: Vec<KeptServer>,
+pub(super) struct SavedPins {
+    pub(super) servers: Vec<PinnedServer>,
 }
 
 /// Pins of one server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
-pub struct KeptServer {
+pub struct PinnedServer {
     /// Salt of the digest, so that secrets cannot be found by guessing.
     salt: String,
     /// Identifies the program and its arguments.
@@ -32,7 +32,7 @@ pub struct KeptServer {
     /// The program and its arguments without likely secrets.
     pub shown: String,
     /// Its tools by name.
-    pub tools: BTreeMap<String, KeptTool>,
+    pub tools: BTreeMap<String, PinnedTool>,
     /// Whether the file has the format of earlier versions, with the whole command line.
     #[serde(skip)]
     is_old: bool,
@@ -46,10 +46,10 @@ struct Stored {
     salt: Option<String>,
     digest: Option<String>,
     shown: Option<String>,
-    tools: BTreeMap<String, KeptTool>,
+    tools: BTreeMap<String, PinnedTool>,
 }
 
-impl TryFrom<Stored> for KeptServer {
+impl TryFrom<Stored> for PinnedServer {
     type Error = String;
 
     fn try_from(stored: Stored) -> Result<Self, String> {
@@ -64,7 +64,7 @@ impl TryFrom<Stored> for KeptServer {
     }
 }
 
-impl KeptServer {
+impl PinnedServer {
     /// Returns a new server without tools.
     pub(super) fn of(command: &[String]) -> Result<Self, String> {
         let salt = random::<16>()?;
@@ -108,7 +108,7 @@ fn random<const N: usize>() -> Result<String, String> {
 /// Pin of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KeptTool {
+pub struct PinnedTool {
     /// The accepted definition.
     pub(super) definition: String,
     /// The current definition, if it differs.
@@ -131,7 +131,7 @@ impl Changed {
     }
 }
 
-impl KeptTool {
+impl PinnedTool {
     /// Returns the name of a pending change, if there is one.
     pub(super) fn ticket(&self, name: &str) -> Option<String> {
         self.changed.as_ref().map(|changed| format!("{name}@{}", changed.ticket))

@@ -78,7 +78,7 @@ fn treatments(row: &Name) -> [Option<&'static str>; 4] {
         },
         match row.view {
             SandboxView::Shown => None,
-            SandboxView::Told => Some("visible in a sandbox, and reported if it contains a secret"),
+            SandboxView::Reported => Some("visible in a sandbox, and reported if it contains a secret"),
             SandboxView::MaskedWithSecret => Some("cannot be opened in a sandbox if it contains a secret"),
             SandboxView::Masked => Some("cannot be opened in a sandbox"),
             SandboxView::Withheld => Some("never shared with a sandbox, nor is a directory that contains it"),

@@ -221,7 +221,7 @@ fn streams(args: &RunArgs) -> Streams {
         stdin: Input::Empty,
         stdout: stream,
         stderr: stream,
-        signals: Signals::HandOn,
+        signals: Signals::Forward,
         speaks_as: Some(report::SPEAKER),
         ..Streams::default()
     }

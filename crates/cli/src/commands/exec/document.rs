@@ -27,7 +27,7 @@ struct Ran<'a> {
     stderr: Text,
     dropped_bytes: u64,
     usage: Usage,
-    enforced: Vec<Held>,
+    enforced: Vec<EnforcedProperty>,
     gaps: Vec<Gap>,
     denials: Vec<Denied<'a>>,
     /// Programs of the command that exist on this machine but not in the sandbox.
@@ -100,7 +100,7 @@ struct Usage {
 }
 
 #[derive(Serialize)]
-struct Held {
+struct EnforcedProperty {
     property: &'static str,
     by: &'static str,
 }
@@ -246,7 +246,10 @@ pub(in crate::commands) fn ran(
             disk: outcome.usage.disk,
             files: outcome.usage.files,
         },
-        enforced: enforced.iter().map(|(property, by)| Held { property: property.name(), by }).collect(),
+        enforced: enforced
+            .iter()
+            .map(|(property, by)| EnforcedProperty { property: property.name(), by })
+            .collect(),
         gaps: gaps.iter().map(|gap| Gap { property: gap.property.name(), why: gap.why }).collect(),
         denials: outcome.denials.iter().map(Denied::new).collect(),
         hidden_programs: unseen(plan, outcome, agent),

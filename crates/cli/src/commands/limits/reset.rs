@@ -11,7 +11,7 @@ use stockade_guard::audit::{AuditEvent, AuditTrail, EventKind, Recorded, field};
 use stockade_guard::limits::store::{AgentState, LimitReset, StateStore as _, StoreError};
 use stockade_text::escape;
 
-use super::{Kept, chosen, configuration, unreadable};
+use super::{LimitFile, chosen, configuration, unreadable};
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
@@ -48,7 +48,7 @@ pub(super) struct ResetArgs {
     yes: bool,
 
     #[command(flatten)]
-    kept: Kept,
+    limits: LimitFile,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,7 +58,7 @@ enum Part {
 }
 
 pub(super) fn run(args: &ResetArgs, format: Format) -> Result<Exit, Failure> {
-    let path = args.kept.path()?;
+    let path = args.limits.path()?;
     let store = SqliteStore::open(&path).map_err(|error| unreadable(&error))?;
     let agents = chosen(&store, &args.agents)?;
     let mut output = Output::new();

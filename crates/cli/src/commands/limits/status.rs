@@ -11,7 +11,7 @@ use stockade_guard::limits::budget::{Allowance, Balance};
 use stockade_guard::limits::store::AgentStatus;
 use stockade_guard::limits::{Cap, MicroUsd};
 
-use super::{Kept, chosen, configuration, of_known, unreadable};
+use super::{LimitFile, chosen, configuration, of_known, unreadable};
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
@@ -32,11 +32,11 @@ pub(super) struct StatusArgs {
     agents: Vec<String>,
 
     #[command(flatten)]
-    kept: Kept,
+    limits: LimitFile,
 }
 
 pub(super) fn run(args: &StatusArgs, format: Format, color: ColorChoice) -> Result<Exit, Failure> {
-    let (agents, now) = match args.kept.begun()? {
+    let (agents, now) = match args.limits.begun()? {
         Some(file) => kept(&file, &args.agents)?,
         // Without a file, nothing is recorded yet, and no agent is known.
         None => of_known(Vec::new(), &args.agents).map(|_| (Vec::new(), Duration::ZERO))?,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use stockade_guard::admission::{Admission, FileOptions, SkillFolders, SkillSource, admit, find_skills};
 use stockade_text::{escape, escape_path};
 
-use super::{Door, row};
+use super::{SkillGate, row};
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -23,8 +23,8 @@ struct Unread<'a> {
     error: &'a str,
 }
 
-pub(super) fn run(door: &Door<'_>, paths: &[PathBuf]) -> Result<Exit, Failure> {
-    let mut check = Check { door, output: Output::new(), rows: 0, tally: Tally::default() };
+pub(super) fn run(gate: &SkillGate<'_>, paths: &[PathBuf]) -> Result<Exit, Failure> {
+    let mut check = Check { gate, output: Output::new(), rows: 0, tally: Tally::default() };
     for path in paths {
         if check.path(path)?.is_break() {
             break;
@@ -34,7 +34,7 @@ pub(super) fn run(door: &Door<'_>, paths: &[PathBuf]) -> Result<Exit, Failure> {
 }
 
 struct Check<'c> {
-    door: &'c Door<'c>,
+    gate: &'c SkillGate<'c>,
     output: Output,
     rows: usize,
     tally: Tally,
@@ -48,10 +48,10 @@ impl Check<'_> {
         if is_collection {
             return Ok(self.collection(&found));
         }
-        let admission = self.door.look(path)?;
+        let admission = self.gate.look(path)?;
         self.tally.count(&admission);
         let shown = escape_path(path);
-        let styles = self.door.styles;
+        let styles = self.gate.styles;
         Ok(self.show(|| skill_text::report(&shown, &admission, styles), || row(&shown, &admission, None)))
     }
 
@@ -62,19 +62,19 @@ impl Check<'_> {
         if flow.is_continue() {
             flow = found.gaps.iter().try_for_each(|(path, gap)| self.unread(path, &gap.to_string()));
         }
-        let total = skill_text::total(self.tally, self.door.styles);
+        let total = skill_text::total(self.tally, self.gate.styles);
         self.tally.add(others);
-        match self.door.format {
+        match self.gate.format {
             Format::Text if flow.is_continue() => self.output.write(&total),
             _ => flow,
         }
     }
 
     fn member(&mut self, path: &Path) -> ControlFlow<()> {
-        match admit(&SkillSource::Path(path), self.door.scanner, &self.door.options) {
+        match admit(&SkillSource::Path(path), self.gate.scanner, &self.gate.options) {
             Ok(admission) => {
                 self.tally.count(&admission);
-                let (shown, styles) = (escape_path(path), self.door.styles);
+                let (shown, styles) = (escape_path(path), self.gate.styles);
                 self.show(|| skill_text::line(&shown, &admission, styles), || row(&shown, &admission, None))
             }
             Err(error) => self.unread(path, &error.gap.to_string()),
@@ -84,7 +84,7 @@ impl Check<'_> {
     fn unread(&mut self, path: &Path, error: &str) -> ControlFlow<()> {
         self.tally.unread += 1;
         let (path, error) = (&escape_path(path), &escape(error));
-        let styles = self.door.styles;
+        let styles = self.gate.styles;
         self.show(
             || skill_text::unread_line(path, error, styles),
             || to_printable_json(&Unread { path, verdict: "unread", error }),
@@ -92,7 +92,7 @@ impl Check<'_> {
     }
 
     fn show(&mut self, text: impl FnOnce() -> String, json: impl FnOnce() -> String) -> ControlFlow<()> {
-        let printed = match self.door.format {
+        let printed = match self.gate.format {
             Format::Text => text(),
             Format::Json => format!("{}{}", if self.rows == 0 { BEGIN } else { ",\n" }, json()),
         };
@@ -101,7 +101,7 @@ impl Check<'_> {
     }
 
     fn end(mut self) -> Result<Exit, Failure> {
-        if self.door.format == Format::Json {
+        if self.gate.format == Format::Json {
             let begin = if self.rows == 0 { BEGIN } else { "" };
             let _: ControlFlow<()> = self.output.write(&format!("{begin}\n]}}\n"));
         }

@@ -8,7 +8,7 @@ use stockade_guard::admission::lock::{NotLocked, SkillDrift, SkillLock};
 use stockade_guard::admission::{FileOptions, find_skills};
 use stockade_text::{escape, escape_path};
 
-use super::Door;
+use super::SkillGate;
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
@@ -45,7 +45,7 @@ struct Rows {
 }
 
 /// Runs the command.
-pub(super) fn run(door: &Door<'_>, paths: &[PathBuf], file: &Path) -> Result<Exit, Failure> {
+pub(super) fn run(gate: &SkillGate<'_>, paths: &[PathBuf], file: &Path) -> Result<Exit, Failure> {
     let unusable = |error: &_| Failure::usage(with_causes(error));
     let mut lock = SkillLock::read_or_begin(file).map_err(|error| unusable(&error))?;
     let mut rows = Vec::new();
@@ -53,12 +53,12 @@ pub(super) fn run(door: &Door<'_>, paths: &[PathBuf], file: &Path) -> Result<Exi
         let gone = lock.forget_missing();
         rows.extend(gone.into_iter().map(|path| Row { path, result: "gone", why: None, change: None }));
         for path in lock.skills().map(|(path, _)| path).collect::<Vec<_>>() {
-            rows.push(one(door, &mut lock, &path));
+            rows.push(one(gate, &mut lock, &path));
         }
     }
     for path in paths {
         let found = find_skills(path, &FileOptions::default());
-        rows.extend(found.skills.iter().map(|skill| one(door, &mut lock, skill)));
+        rows.extend(found.skills.iter().map(|skill| one(gate, &mut lock, skill)));
         rows.extend(found.gaps.iter().map(|(place, gap)| unread(place, &gap.to_string())));
     }
     if rows.is_empty() {
@@ -68,16 +68,16 @@ pub(super) fn run(door: &Door<'_>, paths: &[PathBuf], file: &Path) -> Result<Exi
     lock.write().map_err(|error| unusable(&error))?;
     let exit = exit(&rows);
     let mut output = Output::new();
-    let _: ControlFlow<()> = output.write(&match door.format {
+    let _: ControlFlow<()> = output.write(&match gate.format {
         Format::Text => rows.iter().map(line).collect(),
         Format::Json => format!("{}\n", to_printable_json(&Rows { skills: rows })),
     });
     output.finish(exit)
 }
 
-fn one(door: &Door<'_>, lock: &mut SkillLock, path: &Path) -> Row {
+fn one(gate: &SkillGate<'_>, lock: &mut SkillLock, path: &Path) -> Row {
     let row = |result, why, change| Row { path: escape_path(path), result, why, change };
-    match lock.lock(path, door.scanner, &door.options) {
+    match lock.lock(path, gate.scanner, &gate.options) {
         Ok((change, _)) if change.is_none() => row("same", None, None),
         Ok((change, _)) => row("locked", Some(change.to_string()), Some(change)),
         Err(refused @ NotLocked::Refused { .. }) => row("refused", Some(refused.to_string()), None),

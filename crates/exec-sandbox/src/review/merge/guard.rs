@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-use super::journal::{Step, Way};
+use super::journal::{MergeDirection, Step};
 use crate::host::{ProtectedEntry, ProtectionMode};
-use crate::journal::{self, Journal, Kept};
+use crate::journal::{self, Journal, Snapshot};
 use crate::quarantined::{LeftBy, Quarantined};
 use crate::review::change::{ChangeKind, FileChange};
 use crate::review::judge::{Judged, refuse_if};
@@ -23,23 +23,23 @@ const SINCE_BEGUN: &str = "other programs obey it since the command started";
 /// The obeyed files of a workspace before a merge. If this program is killed, the next one sweeps.
 pub(super) struct Guard<'g> {
     state: &'g Path,
-    way: Way,
+    direction: MergeDirection,
     judged: Judged,
-    kept: Kept,
+    snapshot: Snapshot,
     journal: Journal,
     recovered: Vec<Quarantined>,
 }
 
 impl<'g> Guard<'g> {
-    pub(super) fn begin(state: &'g Path, layer: &ReviewLayer, way: Way) -> io::Result<Self> {
-        Self::knowing(state, layer, way, |_, _| true)
+    pub(super) fn begin(state: &'g Path, layer: &ReviewLayer, direction: MergeDirection) -> io::Result<Self> {
+        Self::knowing(state, layer, direction, |_, _| true)
     }
 
     /// The same for an interrupted merge, whose already applied files do not count as existing.
     pub(super) fn go_on(
         state: &'g Path,
         layer: &ReviewLayer,
-        (way, steps): (Way, &[Step]),
+        (direction, steps): (MergeDirection, &[Step]),
         changes: &[FileChange],
     ) -> io::Result<Self> {
         let brings = steps.iter().filter(|step| step.comes.is_some());
@@ -47,10 +47,10 @@ impl<'g> Guard<'g> {
             .filter_map(|step| changes.get(step.number))
             .map(|change| (change.path.as_path(), change.kind))
             .collect();
-        Self::knowing(state, layer, way, |path, judged| {
-            brought.get(path).is_none_or(|kind| match way {
-                Way::Apply => *kind != ChangeKind::Created && judged.has(path),
-                Way::Undo => judged.was_there(path),
+        Self::knowing(state, layer, direction, |path, judged| {
+            brought.get(path).is_none_or(|kind| match direction {
+                MergeDirection::Apply => *kind != ChangeKind::Created && judged.has(path),
+                MergeDirection::Undo => judged.was_there(path),
             })
         })
     }
@@ -58,7 +58,7 @@ impl<'g> Guard<'g> {
     fn knowing(
         state: &'g Path,
         layer: &ReviewLayer,
-        way: Way,
+        direction: MergeDirection,
         is_known: impl Fn(&Path, &Judged) -> bool,
     ) -> io::Result<Self> {
         // Files of commands with a killed supervisor must not count as existing.
@@ -67,43 +67,43 @@ impl<'g> Guard<'g> {
         let roots = roots(Some(layer.workspace()), &[]);
         let found = look(&roots);
         let entries = found.protected.into_iter().filter(|entry| is_known(&entry.path, &judged));
-        let kept = Kept {
+        let snapshot = Snapshot {
             roots,
             command: layer.command().to_owned(),
             entries: entries.map(as_judged).collect(),
-            led_to: found.led_to,
+            git_targets: found.git_targets,
             plans: found.plans,
             is_decided: true,
         };
-        let journal = Journal::write(state, &kept)?;
-        Ok(Self { state, way, judged, kept, journal, recovered })
+        let journal = Journal::write(state, &snapshot)?;
+        Ok(Self { state, direction, judged, snapshot, journal, recovered })
     }
 
     /// Refuses changes of paths that other programs obey now and did not when they were judged.
     pub(super) fn refuse(&self, changes: &mut [FileChange]) {
         let is_obeyed =
             |entry: &&ProtectedEntry| !matches!(entry.mode, ProtectionMode::Hide | ProtectionMode::Pin);
-        let obeyed = self.kept.entries.iter().filter(is_obeyed).map(|entry| &entry.path);
-        for path in obeyed.chain(&self.kept.led_to) {
-            match self.way {
-                Way::Apply if !self.judged.has(path) => {
+        let obeyed = self.snapshot.entries.iter().filter(is_obeyed).map(|entry| &entry.path);
+        for path in obeyed.chain(&self.snapshot.git_targets) {
+            match self.direction {
+                MergeDirection::Apply if !self.judged.has(path) => {
                     refuse_if(changes, path, SINCE, |change| change.kind != ChangeKind::Deleted);
                 }
-                Way::Undo if !self.judged.was_there(path) => {
+                MergeDirection::Undo if !self.judged.was_there(path) => {
                     refuse_if(changes, path, SINCE_BEGUN, |change| change.kind != ChangeKind::Created);
                 }
-                Way::Apply | Way::Undo => {}
+                MergeDirection::Apply | MergeDirection::Undo => {}
             }
         }
     }
 
     /// Quarantines new harmful files. Also returns those of commands with a killed supervisor.
     pub(super) fn end(mut self) -> Vec<Quarantined> {
-        if self.way == Way::Undo {
+        if self.direction == MergeDirection::Undo {
             self.know_what_came_back();
         }
-        let Kept { roots, command, entries, led_to, plans, .. } = &self.kept;
-        let before = Before::new(entries, led_to, plans, Company::Alone);
+        let Snapshot { roots, command, entries, git_targets, plans, .. } = &self.snapshot;
+        let before = Before::new(entries, git_targets, plans, Company::Alone);
         let mut taken = sweep(roots, &before, None, Maker::Unknown, Some(self.state), command).taken;
         if taken.iter().any(|one| one.moved_to.is_none()) {
             self.journal.keep();
@@ -119,11 +119,11 @@ impl<'g> Guard<'g> {
 
     /// Adds restored files that were obeyed when the command started: they are the user's.
     fn know_what_came_back(&mut self) {
-        let known: BTreeSet<&Path> = self.kept.entries.iter().map(|entry| entry.path.as_path()).collect();
+        let known: BTreeSet<&Path> = self.snapshot.entries.iter().map(|entry| entry.path.as_path()).collect();
         let is_back =
             |entry: &ProtectedEntry| self.judged.was_there(&entry.path) && !known.contains(&*entry.path);
-        let back: Vec<_> = look(&self.kept.roots).protected.into_iter().filter(is_back).collect();
-        self.kept.entries.extend(back);
+        let back: Vec<_> = look(&self.snapshot.roots).protected.into_iter().filter(is_back).collect();
+        self.snapshot.entries.extend(back);
     }
 }
 

@@ -11,12 +11,12 @@ use crate::review::record::{Rows, identity_of, identity_text, number_of, read};
 const JOURNAL_FIELDS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum MergeDirection {
     Apply,
     Undo,
 }
 
-impl Way {
+impl MergeDirection {
     const fn name(self) -> &'static str {
         match self {
             Self::Apply => "apply",
@@ -36,12 +36,12 @@ pub(super) struct Step {
 }
 
 /// Commits the merge by writing its steps.
-pub(super) fn write(layer: &OwnedFd, way: Way, steps: &[Step]) -> io::Result<()> {
+pub(super) fn write(layer: &OwnedFd, direction: MergeDirection, steps: &[Step]) -> io::Result<()> {
     let mut rows = Rows::default();
     for step in steps {
         let (comes, goes) = (identity_text(step.comes), identity_text(step.goes));
         rows.row([
-            way.name().as_bytes(),
+            direction.name().as_bytes(),
             step.number.to_string().as_bytes(),
             comes.as_bytes(),
             goes.as_bytes(),
@@ -51,15 +51,15 @@ pub(super) fn write(layer: &OwnedFd, way: Way, steps: &[Step]) -> io::Result<()>
 }
 
 /// Returns what was written down to its end, if something was.
-pub(super) fn load(layer: &OwnedFd) -> io::Result<Option<(Way, Vec<Step>)>> {
+pub(super) fn load(layer: &OwnedFd) -> io::Result<Option<(MergeDirection, Vec<Step>)>> {
     let Some(rows) = read(layer, JOURNAL, JOURNAL_FIELDS)? else { return Ok(None) };
-    let mut way = Way::Apply;
+    let mut direction = MergeDirection::Apply;
     let mut steps = Vec::with_capacity(rows.len());
     for row in &rows {
         let [name, number, comes, goes] = row.as_slice() else { continue };
-        way = if name == b"undo" { Way::Undo } else { Way::Apply };
+        direction = if name == b"undo" { MergeDirection::Undo } else { MergeDirection::Apply };
         let (comes, goes) = (identity_of(comes), identity_of(goes));
         steps.push(Step { number: number_of(number)?, comes, goes });
     }
-    Ok(Some((way, steps)))
+    Ok(Some((direction, steps)))
 }

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use super::caller::{argument, text};
 use crate::explain::asked::{Address, Ask, address, is_listed};
-use crate::seccomp::{Architecture, Asks, PathArguments, Way, asked_by};
+use crate::seccomp::{Architecture, Asks, PathArguments, PathUse, asked_by};
 use crate::sys::raw::{self, Notice};
 
 /// The maximum length of an address.
@@ -33,14 +33,16 @@ pub(super) fn asks(notice: &Notice) -> Vec<Ask> {
     let known = Architecture::current().and_then(|architecture| asked_by(architecture, notice.number));
     match known {
         Some(Asks::Paths(paths)) => {
-            paths.iter().filter_map(|(place, way)| named(notice, *place, *way)).collect()
+            paths.iter().filter_map(|(place, path_use)| named(notice, *place, *path_use)).collect()
         }
-        Some(Asks::Address(at, length, way)) => addressed(notice, at, length, way).into_iter().collect(),
+        Some(Asks::Address(at, length, path_use)) => {
+            addressed(notice, at, length, path_use).into_iter().collect()
+        }
         None => Vec::new(),
     }
 }
 
-fn named(notice: &Notice, place: PathArguments, way: Way) -> Option<Ask> {
+fn named(notice: &Notice, place: PathArguments, path_use: PathUse) -> Option<Ask> {
     let text = text(notice.thread, argument(notice, place.text)).ok()?;
     // With an empty path, the call is about a descriptor.
     if text.is_empty() {
@@ -48,20 +50,20 @@ fn named(notice: &Notice, place: PathArguments, way: Way) -> Option<Ask> {
     }
     // The kernel only uses the lower half of the argument.
     let folder = place.folder.map(|number| (argument(notice, number) as u32).cast_signed());
-    path(notice.thread, folder, text, way.by(&notice.arguments))
+    path(notice.thread, folder, text, path_use.by(&notice.arguments))
 }
 
-fn addressed(notice: &Notice, at: u8, length: u8, way: Way) -> Option<Ask> {
+fn addressed(notice: &Notice, at: u8, length: u8, path_use: PathUse) -> Option<Ask> {
     let length = usize::try_from(argument(notice, length)).unwrap_or(ADDRESS).min(ADDRESS);
     let mut bytes = [0; ADDRESS];
     let room = bytes.get_mut(..length)?;
     let length = raw::read_memory(notice.thread, argument(notice, at), room).ok()?;
     match address(bytes.get(..length)?)? {
-        Address::Path(text) => path(notice.thread, None, text, way),
+        Address::Path(text) => path(notice.thread, None, text, path_use),
         // Binding an address is not a connection.
         Address::Machine(address, port) => {
             let ask = || Ask::Machine { address, port, is_heard: is_heard(notice.thread, port) };
-            (way == Way::Connect).then(ask)
+            (path_use == PathUse::Connect).then(ask)
         }
     }
 }
@@ -78,7 +80,7 @@ fn is_heard(thread: u32, port: u16) -> bool {
 }
 
 /// Resolves a path, and checks whether it exists.
-fn path(thread: u32, folder: Option<i32>, text: Vec<u8>, way: Way) -> Option<Ask> {
+fn path(thread: u32, folder: Option<i32>, text: Vec<u8>, path_use: PathUse) -> Option<Ask> {
     let process = PathBuf::from("/proc").join(thread.to_string());
     let named = PathBuf::from(OsString::from_vec(text));
     let begins = match folder {
@@ -97,10 +99,10 @@ fn path(thread: u32, folder: Option<i32>, text: Vec<u8>, way: Way) -> Option<Ask
     match within(&root, &named, OFlags::empty()) {
         Ok(found) => {
             let path = std::fs::read_link(format!("/proc/self/fd/{}", found.as_raw_fd())).ok()?;
-            Some(Ask::Path { path, way, is_there: true })
+            Some(Ask::Path { path, path_use, is_there: true })
         }
         Err(Errno::NOENT | Errno::NOTDIR) => {
-            Some(Ask::Path { path: as_far_as_it_leads(&root, &named)?, way, is_there: false })
+            Some(Ask::Path { path: as_far_as_it_leads(&root, &named)?, path_use, is_there: false })
         }
         // This thread may have fewer rights than the command, so other errors mean "unknown".
         Err(_) => None,

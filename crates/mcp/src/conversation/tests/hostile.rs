@@ -230,11 +230,11 @@ fn garbage_ends_in_an_error() {
     assert!(ended.iter().any(|one| matches!(one, Out::Stop(_))));
 }
 
-/// What is under way is bounded, whatever a client asks.
+/// The number of requests in flight is bounded, whatever a client sends.
 #[test]
 fn only_so_many_requests_wait() {
     let mut talk = Talk::begun(&[]);
-    for id in 0..super::super::MAX_UNDER_WAY {
+    for id in 0..super::super::MAX_IN_FLIGHT {
         let out = talk.client(&json!({"jsonrpc": "2.0", "id": id, "method": "prompts/list"}));
         assert_eq!(servers(&out).len(), 1);
     }

@@ -92,7 +92,7 @@ pub(super) struct Rules {
     /// Paths that cannot be renamed.
     kept: BTreeSet<PathBuf>,
     /// Targets of the user's settings and symlinks.
-    led_to: BTreeSet<PathBuf>,
+    git_targets: BTreeSet<PathBuf>,
     /// Directories that the command created.
     made: RwLock<HashSet<FileIdentity>>,
     /// Paths of existing directories that the command moved or removed. A new directory there counts as existing before, because
@@ -112,12 +112,12 @@ impl Rules {
         let mounted = plan.mounts.iter().filter(|mount| !matches!(mount.kind, MountKind::Hidden { .. }));
         let mounted = mounted.map(|mount| mount.target.clone()).filter(|path| is_within(path));
         let kept = protected.map(|entry| whole(&entry.path)).chain(mounted).collect();
-        let led_to = plan.led_to.iter().map(|path| whole(path)).collect();
+        let git_targets = plan.git_targets.iter().map(|path| whole(path)).collect();
         Self {
             roots,
             worktree: plan.of_a_worktree(),
             kept,
-            led_to,
+            git_targets,
             made: RwLock::default(),
             left: RwLock::default(),
         }
@@ -281,14 +281,14 @@ impl Rules {
 
     /// Returns why a name is refused to which settings or symlinks of the user refer, directly or below a moved directory.
     fn is_led_to(&self, place: &NameInFolder, what: Arrival<'_>) -> Option<&'static str> {
-        if self.led_to.is_empty() {
+        if self.git_targets.is_empty() {
             return None;
         }
         let whole = place.whole();
-        if whole.ancestors().any(|around| self.led_to.contains(around)) {
+        if whole.ancestors().any(|around| self.git_targets.contains(around)) {
             return Some(LED_TO);
         }
-        let inner = self.led_to.range(whole.clone()..).take_while(|path| path.starts_with(&whole));
+        let inner = self.git_targets.range(whole.clone()..).take_while(|path| path.starts_with(&whole));
         let mut inner = inner.filter_map(|path| path.strip_prefix(&whole).ok());
         let leads_on = match what {
             Arrival::Opened | Arrival::File | Arrival::Folder => false,
