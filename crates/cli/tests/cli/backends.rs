@@ -1,4 +1,4 @@
-//! `stockade backends`: names that are slips, and the example of a backend of one's own, at the doors.
+//! `stockade backends`: names that are slips, and the example of a backend of one's own, at the entry points.
 #![expect(
     clippy::disallowed_methods,
     reason = "runs the program, and copies the example to where it may lie"

@@ -1,4 +1,4 @@
-//! Commands that work on a view of their workspace, and what becomes of what they change there, at the doors of a person and of a
+//! Commands that work on a view of their workspace, and what becomes of what they change there, at the entry points of a person and of a
 //! program.
 #![expect(clippy::disallowed_methods, reason = "runs the binary, kills it, and lays out workspaces")]
 
@@ -273,7 +273,7 @@ fn a_server_completes_what_somebody_was_killed_in() {
     assert_eq!(fs::read_dir(&ground.work).unwrap().count(), 2000);
 }
 
-/// What cannot be put on record is not done, at either door; and what is not there is not put on record.
+/// What cannot be put on record is not done, at either entry point; and what is not there is not put on record.
 #[test]
 fn what_is_not_on_record_is_not_done() {
     let ground = Ground::new();

@@ -1,4 +1,4 @@
-//! Commands in a cluster, through the doors that people and programs use, on the server of the tests of `backends-remote`.
+//! Commands in a cluster, through the entry points that people and programs use, on the server of the tests of `backends-remote`.
 #![expect(
     clippy::disallowed_methods,
     clippy::string_slice,

@@ -1,4 +1,4 @@
-//! Commands in containers of a real Docker, through the door that people use: what is promised is asked for from inside.
+//! Commands in containers of a real Docker, through the entry point that people use: what is promised is asked for from inside.
 #![expect(clippy::disallowed_methods, reason = "starts a daemon and commands, and looks at what is left")]
 
 mod common;
@@ -148,7 +148,7 @@ fn commands_in_containers_are_held_as_promised() {
         println!("skipped: gVisor is not on this machine: run `cargo xtask setup`");
     }
     every_attack_is_stopped(&docker, &place);
-    other_doors_run_in_them_too(&docker, &place);
+    other_entry_points_run_in_them_too(&docker, &place);
     limits_end_a_command_and_say_which(&docker, &place);
     what_is_killed_leaves_nothing(&docker, &place);
     assert_eq!(docker.says(&["ps", "--all", "--quiet"]), "", "nothing is left behind");
@@ -225,7 +225,7 @@ fn every_attack_is_stopped(docker: &Docker, place: &Place) {
 }
 
 /// `run`, by the configuration of an agent, and `serve`, by what a request says.
-fn other_doors_run_in_them_too(docker: &Docker, place: &Place) {
+fn other_entry_points_run_in_them_too(docker: &Docker, place: &Place) {
     let skill = place.folder.path().join("skill");
     fs::create_dir_all(&skill).unwrap();
     let head = "---\nname: sorts\ndescription: Sorts photos by date.\n---\nSort the photos.\n";

@@ -1,4 +1,4 @@
-//! A folder that the commands of several agents share, at the door of a person.
+//! A folder that the commands of several agents share, at the entry point of a person.
 #![expect(clippy::disallowed_methods, reason = "runs the binary, and lays out what it works on")]
 
 use std::fs;

@@ -387,7 +387,7 @@ fn an_answer_comes_before_any_harness_gives_up() {
     drop(inputs);
 }
 
-/// One door is as strict as the other.
+/// One entry point is as strict as the other.
 #[test]
 fn the_hook_answers_as_check_command_does() {
     let home = Home::new();
@@ -479,7 +479,7 @@ fn no_secret_of_a_home_passes_by_a_command() {
 
 /// What the lines that were pasted into settings before there was this command let through, or must not have.
 #[test]
-fn commands_are_judged_as_at_every_other_door() {
+fn commands_are_judged_as_at_every_other_entry_point() {
     let home = Home::new();
     let ask = |command: &str| home.answer("claude", &shell("claude", &home.project(), &json!(command)));
     for command in ["ls", "git status && ls", "cat a.txt | head"] {
@@ -504,7 +504,7 @@ fn commands_are_judged_as_at_every_other_door() {
     }
 }
 
-/// Where only commands that need a sandbox get one, the hook says the same of a command as all other doors.
+/// Where only commands that need a sandbox get one, the hook says the same of a command as all other entry points.
 #[test]
 fn what_always_needs_a_sandbox_gets_one() {
     let home = Home::new();
@@ -936,7 +936,7 @@ fn tools_of_the_harness_itself_are_on_record() {
     }
 }
 
-/// Who has used up what it may use does nothing more, at this door as at `stockade exec --agent`.
+/// Who has used up what it may use does nothing more, at this entry point as at `stockade exec --agent`.
 #[test]
 fn a_spent_budget_ends_the_use_of_tools() {
     let home = Home::new();

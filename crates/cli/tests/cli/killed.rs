@@ -1,4 +1,4 @@
-//! `kill -9` at every door that runs commands, at any moment: what ran is on record, and every start has one end.
+//! `kill -9` at every entry point that runs commands, at any moment: what ran is on record, and every start has one end.
 #![expect(clippy::disallowed_methods, reason = "runs the binary, kills it, and lays out workspaces")]
 
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use crate::support::STOCKADE;
 
-/// How often each door is killed where everybody waits for the tests.
+/// How often each entry point is killed where everybody waits for the tests.
 const FEW: u64 = 6;
 
-/// A door, and the trail that its commands are put on record in.
-const DOORS: [(&str, &str); 4] = [
+/// A entry point, and the trail that its commands are put on record in.
+const ENTRY_POINTS: [(&str, &str); 4] = [
     ("exec", "audit.db"),
     ("exec", "audit.jsonl"),
     ("run", ".local/state/stockade/audit.db"),
@@ -36,19 +36,19 @@ fn stockade(home: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Starts a command at a door; it leaves a file of this name.
-fn start(door: &str, home: &Path, trail: &Path, name: &str) -> Child {
+/// Starts a command at a entry point; it leaves a file of this name.
+fn start(entry_point: &str, home: &Path, trail: &Path, name: &str) -> Child {
     let audit = format!("--audit={}", trail.display());
     let (work, skill) = (home.join("work").display().to_string(), home.join("skill").display().to_string());
     let command = ["cp", "/etc/hostname", name];
-    let mut child = match door {
+    let mut child = match entry_point {
         "exec" => stockade(home, &[&["exec", "-q", &audit, "--"], &command[..]].concat()),
         "run" => stockade(home, &[&["run", &skill, "--"], &command[..]].concat()),
         _ => stockade(home, &["serve", &audit]),
     }
     .spawn()
     .unwrap();
-    if door == "serve" {
+    if entry_point == "serve" {
         let request = json!({"argv": command, "spec": {"workspace": work}});
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": "exec", "params": request});
         writeln!(child.stdin.as_mut().unwrap(), "{request}").unwrap();
@@ -66,8 +66,8 @@ fn events(home: &Path, trail: &Path) -> Vec<Value> {
     answer["events"].as_array().cloned().unwrap_or_default()
 }
 
-/// Kills a door so many times, and returns whether this machine lets anything run.
-fn kill(door: &str, trail: &str, rounds: u64, seed: &mut u64) -> bool {
+/// Kills a entry point so many times, and returns whether this machine lets anything run.
+fn kill(entry_point: &str, trail: &str, rounds: u64, seed: &mut u64) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().canonicalize().unwrap();
     fs::create_dir(home.join("work")).unwrap();
@@ -75,7 +75,7 @@ fn kill(door: &str, trail: &str, rounds: u64, seed: &mut u64) -> bool {
     fs::write(home.join("skill/SKILL.md"), "---\nname: skill\ndescription: Copies a file.\n---\nCopy it.\n")
         .unwrap();
     let trail = home.join(trail);
-    let mut first = start(door, &home, &trail, "first");
+    let mut first = start(entry_point, &home, &trail, "first");
     // Standard input stays open, so that a server does not end by itself.
     for _ in 0..200 {
         if home.join("work/first").exists() || first.try_wait().unwrap().is_some() {
@@ -86,24 +86,24 @@ fn kill(door: &str, trail: &str, rounds: u64, seed: &mut u64) -> bool {
     first.kill().ok();
     first.wait().unwrap();
     if !home.join("work/first").exists() {
-        println!("skipped: {door}: nothing can be run in a sandbox here");
+        println!("skipped: {entry_point}: nothing can be run in a sandbox here");
         return false;
     }
     for round in 0..rounds {
-        let mut child = start(door, &home, &trail, &format!("file-{round}"));
+        let mut child = start(entry_point, &home, &trail, &format!("file-{round}"));
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         sleep(Duration::from_millis((*seed >> 33) % 160));
         child.kill().ok();
         child.wait().unwrap();
     }
-    all_is_on_record(door, &home, &trail);
+    all_is_on_record(entry_point, &home, &trail);
     true
 }
 
-fn all_is_on_record(door: &str, home: &Path, trail: &Path) {
+fn all_is_on_record(entry_point: &str, home: &Path, trail: &Path) {
     let mut by_run: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut commands = String::new();
-    // What a killed door had started is gone a moment later; the next command that opens the trail records that.
+    // What a killed entry point had started is gone a moment later; the next command that opens the trail records that.
     for round in 0.. {
         start("exec", home, trail, &format!("last-{round}")).wait().unwrap();
         by_run.clear();
@@ -114,7 +114,7 @@ fn all_is_on_record(door: &str, home: &Path, trail: &Path) {
         if by_run.values().all(|events| events.len() == 2) {
             break;
         }
-        assert!(round < 100, "{door}: {by_run:?}");
+        assert!(round < 100, "{entry_point}: {by_run:?}");
         sleep(Duration::from_millis(100));
     }
     for events in by_run.values() {
@@ -125,25 +125,30 @@ fn all_is_on_record(door: &str, home: &Path, trail: &Path) {
     }
     for file in fs::read_dir(home.join("work")).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
-        assert!(commands.contains(&name), "{door}: {name} ran and is not on record: {commands}");
+        assert!(commands.contains(&name), "{entry_point}: {name} ran and is not on record: {commands}");
     }
     let file = trail.display().to_string();
     let verified =
         stockade(home, &["audit", "verify", "--file", &file]).stdout(Stdio::piped()).output().unwrap();
-    assert_eq!(verified.status.code(), Some(0), "{door}: {}", String::from_utf8_lossy(&verified.stdout));
+    assert_eq!(
+        verified.status.code(),
+        Some(0),
+        "{entry_point}: {}",
+        String::from_utf8_lossy(&verified.stdout)
+    );
 }
 
 fn kill_all(rounds: u64) {
     let mut seed = 7;
-    for (door, trail) in DOORS {
-        if !kill(door, trail, rounds, &mut seed) {
+    for (entry_point, trail) in ENTRY_POINTS {
+        if !kill(entry_point, trail, rounds, &mut seed) {
             return;
         }
     }
 }
 
 #[test]
-fn what_is_killed_at_any_door_is_on_record() {
+fn what_is_killed_at_any_entry_point_is_on_record() {
     kill_all(FEW);
 }
 

@@ -359,7 +359,7 @@ fn a_server_that_cannot_begin_is_told_of() {
 }
 
 #[test]
-fn our_own_server_answers_as_every_door_does() {
+fn our_own_server_answers_as_every_entry_point_does() {
     let home = home();
     let mut talk = Talk::begin(&home, &["mcp", "serve"]);
     assert_eq!(talk.list(), ["scan", "check_command", "exec", "audit_query"]);

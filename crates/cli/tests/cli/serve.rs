@@ -1,14 +1,14 @@
 //! `stockade serve` as a process that other programs talk to.
 #![expect(clippy::disallowed_methods, reason = "starts servers and talks to them")]
 
-mod agent_doors;
+mod agent_entry_points;
 mod agents;
 mod answers;
 mod bad_input;
 mod bounded;
 mod clients;
-mod doors;
 mod ending;
+mod entry_points;
 mod every_key;
 mod graphs;
 mod left;

@@ -130,7 +130,7 @@ fn an_answer_for_always_is_kept_for_later_servers_until_it_is_revoked() {
     let mut later = serving.again();
     let request = json!({"command": "git push", "cwd": workspace, "session": session(&mut later, "")});
     assert_eq!(evaluate(&mut later, &request)["action"], "allow");
-    // It is the same question without a session, and at the other door.
+    // It is the same question without a session, and at the other entry point.
     let bare = json!({"command": "git push", "cwd": workspace});
     assert_eq!(evaluate(&mut later, &bare)["answered"]["answer"], "allow-always");
     assert_eq!(
@@ -220,7 +220,7 @@ fn a_command_runs_by_an_answer_and_not_by_one_to_other_bytes() {
 
 /// What a person has said for always to a server, `stockade run` knows too.
 #[test]
-fn an_answer_for_always_counts_at_every_door_that_runs() {
+fn an_answer_for_always_counts_at_every_entry_point_that_runs() {
     let (mut serving, workspace) = configured(ASKS);
     script(&workspace, "#!/bin/sh\necho ran >> made\n");
     let home = serving.home.path().to_owned();

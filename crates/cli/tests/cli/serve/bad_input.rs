@@ -1,4 +1,4 @@
-//! Bad input is refused alike at every door, with what is wrong and what to do, and nothing runs that is not on record.
+//! Bad input is refused alike at every entry point, with what is wrong and what to do, and nothing runs that is not on record.
 #![expect(clippy::disallowed_methods, reason = "lays out homes, damages files, runs the program")]
 
 use std::fs;
@@ -13,12 +13,12 @@ use stockade_guard::policy::ToolCatalog;
 use stockade_guard::{Guard, GuardOptions, RunAnswer, SessionOptions, open_limit_store};
 
 use super::Serving;
-use super::doors::home::lay_out;
+use super::entry_points::home::lay_out;
 use crate::support::STOCKADE;
 
 /// A way to ask, or to run a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Door {
+enum EntryPoint {
     Crate,
     Exec,
     Run,
@@ -37,15 +37,15 @@ enum Door {
     Evaluate,
 }
 
-use Door::{
+use EntryPoint::{
     CheckCommand, CheckNet, CheckPath, CheckTool, Crate, Evaluate, Exec, PolicyAdd, PolicyExplain, Run,
     ServeExec, ServeExplain, ServeList, ServeOfAgent, ServeSession, SkillCheck,
 };
 
-/// The doors that run commands.
-const RUNNING: &[Door] = &[Crate, Exec, Run, ServeExec, ServeSession, ServeOfAgent];
+/// The entry points that run commands.
+const RUNNING: &[EntryPoint] = &[Crate, Exec, Run, ServeExec, ServeSession, ServeOfAgent];
 /// Those that ask, and look at the configuration alone.
-const ASKING: &[Door] = &[
+const ASKING: &[EntryPoint] = &[
     CheckCommand,
     CheckTool,
     CheckPath,
@@ -58,7 +58,7 @@ const ASKING: &[Door] = &[
     Evaluate,
 ];
 
-/// What is wrong, and what every door says of it.
+/// What is wrong, and what every entry point says of it.
 struct Row {
     name: &'static str,
     config: &'static str,
@@ -186,11 +186,11 @@ impl House {
         self.home().join(self.row.workspace).display().to_string()
     }
 
-    /// What a door says, and whether it refused.
-    fn ask(&self, door: Door) -> (bool, String) {
+    /// What a entry point says, and whether it refused.
+    fn ask(&self, entry_point: EntryPoint) -> (bool, String) {
         let (agent, workspace) = (self.row.agent, self.workspace());
         let touch = ["touch", "ran"];
-        match door {
+        match entry_point {
             Crate => self.by_crate(),
             Exec => self.line(&[&["exec", "--agent", agent, "-w", &workspace, "--"], &touch[..]].concat()),
             Run => {
@@ -308,20 +308,20 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 #[test]
-fn bad_input_is_refused_alike_at_every_door_and_nothing_runs() {
+fn bad_input_is_refused_alike_at_every_entry_point_and_nothing_runs() {
     let mut wrong = Vec::new();
     for row in ROWS {
-        let doors = if row.only_running { RUNNING.to_vec() } else { [RUNNING, ASKING].concat() };
-        for door in doors {
+        let entry_points = if row.only_running { RUNNING.to_vec() } else { [RUNNING, ASKING].concat() };
+        for entry_point in entry_points {
             // The crate is told its store and its trail, and says of neither what a user would do.
-            let says = if door == Crate { &row.says[..1] } else { row.says };
+            let says = if entry_point == Crate { &row.says[..1] } else { row.says };
             let is_of_program = row.name.starts_with("limits") || row.name == "an agent that is no name";
-            if door == Crate && is_of_program {
+            if entry_point == Crate && is_of_program {
                 continue;
             }
             let house = House::new(row);
-            let (is_refused, said) = house.ask(door);
-            let at = format!("{}: {door:?}", row.name);
+            let (is_refused, said) = house.ask(entry_point);
+            let at = format!("{}: {entry_point:?}", row.name);
             if !is_refused {
                 wrong.push(format!("{at}: it is not refused as such: {said}"));
             }
@@ -336,19 +336,19 @@ fn bad_input_is_refused_alike_at_every_door_and_nothing_runs() {
     assert!(wrong.is_empty(), "{} of it:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The same house without a mistake: every door answers, so that the rows above are refused for what is wrong with them.
+/// The same house without a mistake: every entry point answers, so that the rows above are refused for what is wrong with them.
 #[test]
 fn where_nothing_is_wrong_nothing_is_refused() {
     static RIGHT: Row = Row { name: "nothing", ..ROW };
-    for door in [RUNNING, ASKING].concat() {
-        if door == Crate {
+    for entry_point in [RUNNING, ASKING].concat() {
+        if entry_point == Crate {
             continue;
         }
         let house = House::new(&RIGHT);
-        let (is_refused, said) = house.ask(door);
-        assert!(!is_refused, "{door:?}: {said}");
-        let runs = RUNNING.contains(&door);
-        assert_eq!(house.home().join("work/ran").exists(), runs, "{door:?}: {said}");
+        let (is_refused, said) = house.ask(entry_point);
+        assert!(!is_refused, "{entry_point:?}: {said}");
+        let runs = RUNNING.contains(&entry_point);
+        assert_eq!(house.home().join("work/ran").exists(), runs, "{entry_point:?}: {said}");
     }
 }
 

@@ -3,7 +3,7 @@
 //! The keys are those of the schema, so that a new key without a row fails here.
 #![expect(clippy::disallowed_methods, reason = "lays out homes, and runs the program")]
 
-mod doors;
+mod entry_points;
 mod rows;
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use std::thread;
 use serde_json::Value;
 use stockade_guard::config::config_schema;
 
-use doors::{Door, House};
+use entry_points::{EntryPoint, House};
 use rows::{Needs, ROWS, Row};
 
 /// The paths of all keys of a schema, as its rows are written.
@@ -51,7 +51,7 @@ fn every_key_of_the_schema_has_a_row() {
 }
 
 #[test]
-fn changing_a_key_changes_an_answer_through_every_door() {
+fn changing_a_key_changes_an_answer_through_every_entry_point() {
     let is_root = rustix::process::geteuid().is_root();
     let (here, elsewhere): (Vec<&Row>, Vec<&Row>) =
         ROWS.iter().partition(|row| is_root || row.needs != Needs::Root);
@@ -74,23 +74,25 @@ fn changing_a_key_changes_an_answer_through_every_door() {
 /// How many rows are asked about at once.
 const ASKERS: usize = 4;
 
-/// Says where the doors differ, and where both values have the same answer.
+/// Says where the entry points differ, and where both values have the same answer.
 fn wrong_with(row: &Row) -> Vec<String> {
     let mut wrong = Vec::new();
     let sides = row.values.map(|value| {
         let config = [row.with, &[(row.key, value)][..]].concat();
-        Door::ALL.map(|door| row.doors.contains(&door).then(|| House::new(&config).ask(door, &row.probe)))
+        EntryPoint::ALL.map(|entry_point| {
+            row.entry_points.contains(&entry_point).then(|| House::new(&config).ask(entry_point, &row.probe))
+        })
     });
     let [left, right] = &sides;
     for (side, value) in sides.iter().zip(row.values) {
         let answers: BTreeSet<&String> = side.iter().flatten().collect();
         if answers.len() != 1 {
-            wrong.push(format!("{} = {value}: the doors differ: {side:?}", row.key));
+            wrong.push(format!("{} = {value}: the entry points differ: {side:?}", row.key));
         }
     }
-    for (index, door) in Door::ALL.iter().enumerate() {
+    for (index, entry_point) in EntryPoint::ALL.iter().enumerate() {
         if left[index].is_some() && left[index] == right[index] {
-            wrong.push(format!("{}: {door:?} answers {:?} to both values", row.key, left[index]));
+            wrong.push(format!("{}: {entry_point:?} answers {:?} to both values", row.key, left[index]));
         }
     }
     wrong

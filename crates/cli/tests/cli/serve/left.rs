@@ -1,4 +1,4 @@
-//! A command leaves what runs programs outside of its sandbox, and what instructs agents: every door says both, the first with
+//! A command leaves what runs programs outside of its sandbox, and what instructs agents: every entry point says both, the first with
 //! an exit code of its own. What is taken away is found with `stockade quarantine`.
 
 use std::fs;
@@ -10,7 +10,7 @@ use stockade_guard::RunAnswer;
 use stockade_guard::exec::run::Streams;
 
 use super::Serving;
-use super::doors::home;
+use super::entry_points::home;
 use crate::support::STOCKADE;
 
 /// A script that leaves one of each, at the top and deeper, and ends as if nothing had happened.
@@ -22,7 +22,7 @@ const COMMAND: [&str; 2] = ["sh", "leave.sh"];
 /// The code of a command that left what runs programs.
 const LEFT: i64 = 123;
 
-/// What a door says: its code, that of the command, what was taken away, and what else has changed.
+/// What a entry point says: its code, that of the command, what was taken away, and what else has changed.
 type Said = (i64, i64, Vec<String>, Vec<String>);
 
 struct House {
@@ -92,7 +92,7 @@ fn can_sandbox(house: &House) -> bool {
 }
 
 #[test]
-fn every_door_says_what_a_command_left() {
+fn every_entry_point_says_what_a_command_left() {
     let mut house = House::new();
     if !can_sandbox(&house) {
         return;
@@ -116,13 +116,13 @@ fn every_door_says_what_a_command_left() {
         vec!["a/b/.vscode".to_owned()],
         vec![".cursorrules".to_owned(), "a/b/CLAUDE.md".to_owned()],
     );
-    for (door, said) in all {
-        assert_eq!(said, wanted, "{door}");
+    for (entry_point, said) in all {
+        assert_eq!(said, wanted, "{entry_point}");
     }
     let output = house.stockade(&["audit", "query", "--format", "json", "--limit", "100"]);
     let records = String::from_utf8(output.stdout).unwrap();
     let told = records.matches("\"quarantined\"").count();
-    assert_eq!(told, 4, "every door that puts commands on record says it there: {records}");
+    assert_eq!(told, 4, "every entry point that puts commands on record says it there: {records}");
 }
 
 fn by_crate(house: &House) -> Said {

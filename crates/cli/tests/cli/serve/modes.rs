@@ -10,7 +10,7 @@ use stockade_guard::exec::run::Streams;
 use stockade_guard::exec::{SandboxMode, SandboxSpec, run_spec};
 
 use super::Serving;
-use super::doors::home;
+use super::entry_points::home;
 use crate::support::STOCKADE;
 
 /// Tries to change the workspace, and what lies beside it.
@@ -64,21 +64,21 @@ impl House {
     }
 
     /// The newest start and the newest end are worth a look, and name what could be reached.
-    fn is_on_record_as_open(&self, door: &str) {
+    fn is_on_record_as_open(&self, entry_point: &str) {
         let home = self.serving.home.path();
         let mut command = Command::new(STOCKADE);
         command.args(["audit", "query", "--event", "sandbox_%", "--limit", "2", "--format", "json"]);
         let output = command.env_clear().env("HOME", home).output().unwrap();
         let answer: Value =
-            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{door}: {output:?}"));
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{entry_point}: {output:?}"));
         let events = answer["events"].as_array().unwrap();
-        assert_eq!(events.len(), 2, "{door}");
+        assert_eq!(events.len(), 2, "{entry_point}");
         for event in events {
             let data = &event["data"];
             assert_eq!(
                 [&event["severity"], &event["backend"], &data["network"], &data["files"]],
                 ["warn", "nothing", "open", "open"],
-                "{door}: {event}"
+                "{entry_point}: {event}"
             );
         }
     }
@@ -101,7 +101,7 @@ fn can_sandbox(house: &House) -> bool {
 }
 
 #[test]
-fn a_mode_means_the_same_at_every_door() {
+fn a_mode_means_the_same_at_every_entry_point() {
     const FULL: &str = "danger-full-access";
     let mut house = House::new(&["--allow-danger-full-access"]);
     if !can_sandbox(&house) {
@@ -117,14 +117,14 @@ fn a_mode_means_the_same_at_every_door() {
             ("run, configured", vec!["run", "--agent", mode, &skill, "--"]),
             ("run --sandbox", vec!["run", "--agent", FULL, "--sandbox", mode, &skill, "--"]),
         ];
-        for (door, args) in typed {
+        for (entry_point, args) in typed {
             let output = house.stockade(&args);
             let said = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(house.changed(), wanted, "{door}: {mode}: {output:?}");
-            assert_eq!(output.status.code(), Some(0), "{door}: {mode}: {said}");
-            assert_eq!(said.contains("WITHOUT A SANDBOX"), mode == FULL, "{door}: {mode}: {said}");
+            assert_eq!(house.changed(), wanted, "{entry_point}: {mode}: {output:?}");
+            assert_eq!(output.status.code(), Some(0), "{entry_point}: {mode}: {said}");
+            assert_eq!(said.contains("WITHOUT A SANDBOX"), mode == FULL, "{entry_point}: {mode}: {said}");
             if mode == FULL {
-                house.is_on_record_as_open(door);
+                house.is_on_record_as_open(entry_point);
             }
         }
         let asked = [
@@ -132,13 +132,17 @@ fn a_mode_means_the_same_at_every_door() {
             ("exec of serve, configured", Some(mode), None),
             ("exec of serve, narrowed", Some(FULL), Some(mode)),
         ];
-        for (door, agent, said) in asked {
+        for (entry_point, agent, said) in asked {
             let answer = house.served(agent, said);
-            assert_eq!(house.changed(), wanted, "{door}: {mode}: {answer}");
+            assert_eq!(house.changed(), wanted, "{entry_point}: {mode}: {answer}");
             let warning = answer["result"]["warning"].as_str().unwrap_or_default();
-            assert_eq!(warning.contains("WITHOUT A SANDBOX"), mode == FULL, "{door}: {mode}: {answer}");
+            assert_eq!(
+                warning.contains("WITHOUT A SANDBOX"),
+                mode == FULL,
+                "{entry_point}: {mode}: {answer}"
+            );
             if mode == FULL && agent.is_none() {
-                house.is_on_record_as_open(door);
+                house.is_on_record_as_open(entry_point);
             }
         }
         house.by_session(mode, None);
@@ -178,11 +182,11 @@ fn nobody_gets_more_than_was_configured() {
             ("exec", 125, vec!["exec", "--agent", holds, "--sandbox", wanted, "--"]),
             ("run", 125, vec!["run", "--agent", holds, "--sandbox", wanted, &skill, "--"]),
         ];
-        for (door, code, args) in rows {
+        for (entry_point, code, args) in rows {
             let output = house.stockade(&args);
             let said = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(code), "{door}: {said}");
-            assert!(said.contains(holds) && said.contains(wanted), "{door}: {said}");
+            assert_eq!(output.status.code(), Some(code), "{entry_point}: {said}");
+            assert!(said.contains(holds) && said.contains(wanted), "{entry_point}: {said}");
         }
         let answer = house.served(Some(holds), Some(wanted));
         assert_eq!(answer["error"]["code"], -32001, "{answer}");
@@ -224,9 +228,9 @@ fn options_that_mean_nothing_in_a_mode_are_refused() {
     }
 }
 
-/// A command that is excluded from the sandbox runs outside at every door, alone: with anything beside it, it stays within.
+/// A command that is excluded from the sandbox runs outside at every entry point, alone: with anything beside it, it stays within.
 #[test]
-fn what_is_excluded_runs_outside_at_every_door_and_nothing_sneaks_along() {
+fn what_is_excluded_runs_outside_at_every_entry_point_and_nothing_sneaks_along() {
     let mut house = House::new(&[]);
     if !can_sandbox(&house) {
         return;
@@ -255,10 +259,10 @@ fn what_is_excluded_runs_outside_at_every_door_and_nothing_sneaks_along() {
     }
 }
 
-/// Where only commands that need a sandbox get one, every door says the same of a command: what a rule allows needs none, unless its program
+/// Where only commands that need a sandbox get one, every entry point says the same of a command: what a rule allows needs none, unless its program
 /// always does, or only a sandbox could hold what the configuration denies.
 #[test]
-fn what_needs_no_sandbox_gets_none_at_every_door() {
+fn what_needs_no_sandbox_gets_none_at_every_entry_point() {
     let mut house = House::new(&[]);
     if !can_sandbox(&house) {
         return;

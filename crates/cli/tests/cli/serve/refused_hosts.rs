@@ -9,7 +9,7 @@ use stockade_guard::RunAnswer;
 use stockade_guard::exec::run::Streams;
 
 use super::Serving;
-use super::doors::home;
+use super::entry_points::home;
 use crate::support::STOCKADE;
 
 /// Asks the proxy for a host, and prints the last line of the answer.
@@ -82,7 +82,7 @@ fn read(printed: &str) -> Value {
 }
 
 #[test]
-fn every_door_explains_why_a_host_is_not_reached() {
+fn every_entry_point_explains_why_a_host_is_not_reached() {
     let mut house = House::new();
     let tried = house.stockade(&["exec", "--format", "json", "--", "true"]);
     if !serde_json::from_slice::<Value>(&tried.stdout).is_ok_and(|it| it["sandbox"] == "native") {
@@ -97,7 +97,7 @@ fn every_door_explains_why_a_host_is_not_reached() {
     let run = house.by_command_line(&[&["run", "--format", "json", &skill][..], &command].concat());
     let served = house.served();
     let by_crate = house.by_crate();
-    for (door, said) in [
+    for (entry_point, said) in [
         ("exec", exec),
         ("exec --agent", agents),
         ("run", run),
@@ -108,23 +108,23 @@ fn every_door_explains_why_a_host_is_not_reached() {
         assert_eq!(
             (&within["rule"], &within["entry"]),
             (&json!("not-listed"), &json!("evil.test:80")),
-            "{door}"
+            "{entry_point}"
         );
         for member in ["id", "rule", "reason", "fix"] {
-            assert!(within[member].is_string(), "{door}: {member}: {within}");
-            assert_eq!(within[member], without[member], "{door}: {member}");
+            assert!(within[member].is_string(), "{entry_point}: {member}: {within}");
+            assert_eq!(within[member], without[member], "{entry_point}: {member}");
         }
         let id = within["id"].as_str().unwrap();
         // Who calls the crate chooses the trail.
-        let elsewhere = door == "the crate";
+        let elsewhere = entry_point == "the crate";
         let file = house.serving.home.path().join("crate.jsonl").display().to_string();
         let trail: &[&str] = if elsewhere { &["--file", &file] } else { &[] };
         let why = house.stockade(&[&["why", id, "--format", "json"], trail].concat());
-        assert_eq!(why.status.code(), Some(0), "{door}: {why:?}");
+        assert_eq!(why.status.code(), Some(0), "{entry_point}: {why:?}");
         let on_record: Value = serde_json::from_slice(&why.stdout).unwrap();
-        assert_eq!(on_record["decision"]["data"]["toAllow"], within["fix"], "{door}: {on_record}");
+        assert_eq!(on_record["decision"]["data"]["toAllow"], within["fix"], "{entry_point}: {on_record}");
         let asked = house.serving.call("audit.query", &json!({"name": id}));
         let found = if elsewhere { json!([]) } else { json!([on_record["decision"]]) };
-        assert_eq!(asked["result"]["events"], found, "{door}");
+        assert_eq!(asked["result"]["events"], found, "{entry_point}");
     }
 }

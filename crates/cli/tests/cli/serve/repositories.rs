@@ -122,7 +122,7 @@ impl Ground {
     }
 }
 
-/// What each door says.
+/// What each entry point says.
 fn answers(serving: &mut Serving, ground: &Ground, command: &str) -> Vec<(&'static str, String)> {
     let workspace = ground.workspace();
     let place = ["--cwd", &workspace, "--workspace", &workspace];
@@ -168,9 +168,9 @@ fn git_is_allowed_where_no_repository_names_a_program() {
         for (at, (command, must)) in commands.iter().enumerate() {
             let ground = Ground::new(&home, number * 10 + at);
             ground.run(&format!("set -e; {script}"), "");
-            for (door, answer) in answers(&mut serving, &ground, command) {
+            for (entry_point, answer) in answers(&mut serving, &ground, command) {
                 if (answer == "allow") != (*must == BeAllowed) {
-                    wrong.push(format!("{door} says {answer:?} to `{command}` after `{script}`"));
+                    wrong.push(format!("{entry_point} says {answer:?} to `{command}` after `{script}`"));
                 }
             }
             if !script.contains("mkfifo") && ground.starts(command) != (*must == Start) {

@@ -1,6 +1,6 @@
 //! A row for every key: two values, and a question whose answer depends on them.
 
-use super::doors::{Door, Probe, Spend};
+use super::entry_points::{EntryPoint, Probe, Spend};
 
 /// What a row needs of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,18 +16,18 @@ pub(super) struct Row {
     /// What else is configured on both sides.
     pub(super) with: &'static [(&'static str, &'static str)],
     pub(super) probe: Probe,
-    pub(super) doors: &'static [Door],
+    pub(super) entry_points: &'static [EntryPoint],
     pub(super) needs: Needs,
 }
 
-const ALL: &[Door] = &Door::ALL;
+const ALL: &[EntryPoint] = &EntryPoint::ALL;
 /// A command line has no session in which an answer could hold.
-const NO_LINE: &[Door] = &[Door::Crate, Door::Serve];
+const NO_LINE: &[EntryPoint] = &[EntryPoint::Crate, EntryPoint::Serve];
 /// The crate looks at the home of the user that runs it, and leaves to its caller what is only asked for.
-const NO_CRATE: &[Door] = &[Door::Line, Door::Serve];
+const NO_CRATE: &[EntryPoint] = &[EntryPoint::Line, EntryPoint::Serve];
 
 const fn row(key: &'static str, values: [&'static str; 2], probe: Probe) -> Row {
-    Row { key, values, with: &[], probe, doors: ALL, needs: Needs::Nothing }
+    Row { key, values, with: &[], probe, entry_points: ALL, needs: Needs::Nothing }
 }
 
 impl Row {
@@ -35,8 +35,8 @@ impl Row {
         Self { with, ..self }
     }
 
-    const fn at(self, doors: &'static [Door]) -> Self {
-        Self { doors, ..self }
+    const fn at(self, entry_points: &'static [EntryPoint]) -> Self {
+        Self { entry_points, ..self }
     }
 
     const fn for_root(self) -> Self {

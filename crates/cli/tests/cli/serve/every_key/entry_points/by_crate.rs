@@ -120,7 +120,7 @@ pub(super) fn answered(house: &House, session: &Session, word: &str) -> String {
     held(answers.recall_within(&question, session.answer_terms()).unwrap().is_some())
 }
 
-/// The same, for a door that only asks.
+/// The same, for a entry point that only asks.
 pub(super) fn say(house: &House, word: &str) {
     answered(house, &session(house).unwrap(), word);
 }

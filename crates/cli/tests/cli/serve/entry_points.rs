@@ -1,7 +1,7 @@
 //! One command, asked about at every entry point: every caller gets the same answer, however it asks.
 //!
-//! `doors/commands.tsv` has the commands. What becomes of each is for the tests of the rules; here, the crate is asked first, and
-//! every door has to say the same. No command runs: the agents have no sandbox, and no caller runs it without one.
+//! `entry points/commands.tsv` has the commands. What becomes of each is for the tests of the rules; here, the crate is asked first, and
+//! every entry point has to say the same. No command runs: the agents have no sandbox, and no caller runs it without one.
 
 mod asked;
 pub(super) mod home;
@@ -35,14 +35,14 @@ impl Row {
         self.agent.unwrap_or("default")
     }
 
-    /// The command for a door that takes a program and its arguments.
+    /// The command for a entry point that takes a program and its arguments.
     fn argv(&self) -> [&str; 3] {
         ["bash", "-c", &self.text]
     }
 }
 
 fn rows(home: &Home) -> Vec<Row> {
-    let lines = include_str!("doors/commands.tsv").lines();
+    let lines = include_str!("entry_points/commands.tsv").lines();
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("# "));
     let mut sessions = BTreeMap::new();
     let mut read = |line: &'static str| {
@@ -62,23 +62,23 @@ fn rows(home: &Home) -> Vec<Row> {
     lines.map(&mut read).collect()
 }
 
-/// Every row that a door answers in another way than is wanted.
+/// Every row that a entry point answers in another way than is wanted.
 fn differing<A: PartialEq + Debug>(
-    door: &str,
+    entry_point: &str,
     rows: &[Row],
     wanted: impl Fn(&Row) -> A,
     mut ask: impl FnMut(&Row) -> A,
 ) -> Vec<String> {
     let differs = |row: &Row| {
         let (wanted, got) = (wanted(row), ask(row));
-        let at = format!("{door}: {}: {:?}: {got:?} instead of {wanted:?}", row.agent(), row.text);
+        let at = format!("{entry_point}: {}: {:?}: {got:?} instead of {wanted:?}", row.agent(), row.text);
         (wanted != got).then_some(at)
     };
     rows.iter().filter_map(differs).collect()
 }
 
 #[test]
-fn every_door_answers_alike() {
+fn every_entry_point_answers_alike() {
     let home = Home::new();
     let rows = rows(&home);
     assert!(rows.len() >= 300, "{} rows", rows.len());
@@ -92,15 +92,16 @@ fn every_door_answers_alike() {
         assert!(rows.iter().any(|row| row.agent() == *agent), "no row of {agent}");
     }
 
-    let (doors, rows) = (asked::doors(), rows.as_slice());
+    let (entry_points, rows) = (asked::entry_points(), rows.as_slice());
     let wrong: Vec<String> = std::thread::scope(|scope| {
-        let asked: Vec<_> = doors.into_iter().map(|door| scope.spawn(move || door(rows))).collect();
-        asked.into_iter().flat_map(|door| door.join().unwrap()).collect()
+        let asked: Vec<_> =
+            entry_points.into_iter().map(|entry_point| scope.spawn(move || entry_point(rows))).collect();
+        asked.into_iter().flat_map(|entry_point| entry_point.join().unwrap()).collect()
     });
     assert!(wrong.is_empty(), "{} answers differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A text that a shell gets as its argument is what it is by itself, so that no door is milder for taking words. One that begins
+/// A text that a shell gets as its argument is what it is by itself, so that no entry point is milder for taking words. One that begins
 /// with `-` is not one there: the shell takes it for an option.
 #[test]
 fn a_command_is_no_milder_as_the_argument_of_a_shell() {

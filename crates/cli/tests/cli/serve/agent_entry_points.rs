@@ -1,4 +1,4 @@
-//! One command of one agent, asked about at every door: the crate, `check command`, `run`, and `exec` of the server.
+//! One command of one agent, asked about at every entry point: the crate, `check command`, `run`, and `exec` of the server.
 #![expect(clippy::disallowed_methods, reason = "lays out a home and runs the binary")]
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use stockade_guard::command::shell::quote_argv;
 use stockade_guard::exec::run::{Input, Stream, Streams};
 use stockade_guard::{Decision, RunAnswer};
 
-use super::doors::home;
+use super::entry_points::home;
 use super::{Serving, text};
 use crate::support::STOCKADE;
 
@@ -87,7 +87,7 @@ const ASKED: &[(&str, &[&str])] = &[
     ("warned", &["sh", "-c", "exit 7"]),
 ];
 
-/// What a door answers.
+/// What a entry point answers.
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
     /// What was decided, and by which layer and rule.
@@ -197,7 +197,7 @@ impl House {
 }
 
 #[test]
-fn every_door_of_an_agent_answers_alike() {
+fn every_entry_point_of_an_agent_answers_alike() {
     let mut house = House::new();
     let mut seen = BTreeSet::new();
     for (agent, argv) in ASKED {
@@ -244,7 +244,7 @@ fn every_door_of_an_agent_answers_alike() {
 
 /// An operator that configured `warn` is told of every run that had no sandbox, at every entry point that runs commands.
 #[test]
-fn a_run_without_a_sandbox_is_told_of_at_every_door() {
+fn a_run_without_a_sandbox_is_told_of_at_every_entry_point() {
     if !rustix::process::geteuid().is_root() {
         println!("skipped: only root is refused by bubblewrap for sure");
         return;

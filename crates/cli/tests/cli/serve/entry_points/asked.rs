@@ -1,4 +1,4 @@
-//! The doors, each asked about every row of the table.
+//! The entry points, each asked about every row of the table.
 
 use std::io::Write as _;
 use std::process::{Output, Stdio};
@@ -11,9 +11,9 @@ use super::home::{Home, hook_input};
 use super::{Row, Verdict, differing};
 
 /// Asks about every row, and returns what differs.
-pub(super) type Door = fn(&[Row]) -> Vec<String>;
+pub(super) type EntryPoint = fn(&[Row]) -> Vec<String>;
 
-pub(super) fn doors() -> Vec<Door> {
+pub(super) fn entry_points() -> Vec<EntryPoint> {
     vec![policy, check, check_agent, hook, exec, exec_agent, run, serve]
 }
 

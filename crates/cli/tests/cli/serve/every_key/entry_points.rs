@@ -1,4 +1,4 @@
-//! One question to one agent, at each door.
+//! One question to one agent, at each entry point.
 
 mod by_crate;
 mod by_line;
@@ -20,13 +20,13 @@ use stockade_guard::{SqliteStore, open_limit_store};
 
 /// A way to ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Door {
+pub(super) enum EntryPoint {
     Crate,
     Line,
     Serve,
 }
 
-impl Door {
+impl EntryPoint {
     pub(super) const ALL: [Self; 3] = [Self::Crate, Self::Line, Self::Serve];
 }
 
@@ -111,17 +111,17 @@ impl House {
         house
     }
 
-    pub(super) fn ask(&self, door: Door, probe: &Probe) -> String {
+    pub(super) fn ask(&self, entry_point: EntryPoint, probe: &Probe) -> String {
         if let Probe::Skill(text) = probe {
             fs::write(self.home().join("plain/SKILL.md"), text).unwrap();
         }
         if let Probe::Limits(spend) = probe {
             self.spend(*spend);
         }
-        let answer = match door {
-            Door::Crate => by_crate::ask(self, probe),
-            Door::Line => by_line::ask(self, probe),
-            Door::Serve => by_serve::ask(self, probe),
+        let answer = match entry_point {
+            EntryPoint::Crate => by_crate::ask(self, probe),
+            EntryPoint::Line => by_line::ask(self, probe),
+            EntryPoint::Serve => by_serve::ask(self, probe),
         };
         let own = fs::read_link("/proc/self/ns/net").unwrap().display().to_string();
         answer.replace(&own, "the network of the machine")
