@@ -1,26 +1,27 @@
-//! What kind of place an address is: a table of the ranges that are not the public network.
+//! Kinds of IP addresses: a table of the ranges that are not public.
 //!
-//! After the registries of special addresses of IANA, and what the large clouds document about their metadata services.
+//! The sources are the IANA special-purpose address registries, and the documentation of the large clouds on their metadata
+//! services.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What kind of place an address is.
+/// The kind of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum AddressKind {
-    /// Somewhere on the public network.
+    /// Public.
     Public,
-    /// The loopback: this machine itself.
+    /// Loopback: this machine itself.
     Loopback,
-    /// A network that is not public: of a home, a company, a provider, or between containers.
+    /// A private network: of a home, a company, a provider, or between containers.
     Private,
-    /// Link-local: reached without a router, on the same wire.
+    /// Link-local: on the same network segment.
     LinkLocal,
-    /// The service of a cloud that gives its machines their credentials.
+    /// A cloud metadata service, which provides credentials.
     Metadata,
-    /// Multicast and broadcast: many machines at once.
+    /// Multicast and broadcast.
     Multicast,
-    /// No place at all: reserved, for documentation, or for benchmarks.
+    /// Not assigned: reserved, for documentation, or for benchmarks.
     Reserved,
 }
 
@@ -39,7 +40,7 @@ const fn six(first: [u16; 8], bits: u32, kind: AddressKind) -> Range {
     Range { first: IpAddr::V6(Ipv6Addr::new(a, b, c, d, e, f, g, h)), bits, kind }
 }
 
-/// The first that holds an address counts, so single addresses stand before what is around them.
+/// The first matching range applies, so single addresses precede the ranges that contain them.
 const RANGES: &[Range] = {
     use AddressKind::{LinkLocal, Loopback, Metadata, Multicast, Private, Public, Reserved};
     &[
@@ -88,7 +89,7 @@ const RANGES: &[Range] = {
 };
 
 impl AddressKind {
-    /// Returns what kind of place an address is. One that carries another within it is what that one is.
+    /// Returns the kind of an address. An address that embeds another one has the kind of the embedded one.
     #[must_use]
     pub fn of(address: IpAddr) -> Self {
         let address = inner(address).map_or(address, IpAddr::V4);
@@ -96,7 +97,7 @@ impl AddressKind {
         range.map_or(Self::Public, |range| range.kind)
     }
 
-    /// Returns what it is, in words that follow "it is".
+    /// Returns a description that follows "it is".
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -125,7 +126,7 @@ impl Range {
     }
 }
 
-/// The address that one of another kind carries: mapped, compatible, translated (NAT64), or of a tunnel (6to4).
+/// Returns the embedded IPv4 address: mapped, compatible, translated (NAT64), or of a tunnel (6to4).
 pub(super) fn inner(address: IpAddr) -> Option<Ipv4Addr> {
     let IpAddr::V6(address) = address else { return None };
     let four = |high: u16, low: u16| Some(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)));

@@ -1,14 +1,14 @@
-//! The egress proxy of a sandbox whose commands are held to single hosts: it decides about every connection.
+//! The egress proxy of a sandbox with a host list, which decides on every connection.
 //!
-//! The sandbox has a network of its own. What its programs connect to there is heard here, outside: at [`PROXY_ADDRESS`] as
-//! requests to a proxy of HTTP or SOCKS, and at the addresses that names have in there as if this were the host itself. Names are
-//! looked up there as well, and told an address of the sandbox's own; nothing of that leaves it. When a connection is to be
-//! made, the name is looked up here, once, every address that comes of it is judged, and one of those is connected to. Each
-//! connection is put on record before that, and one that is refused is told what, by which rule, and what would allow it.
+//! The sandbox has its own network namespace, and its listening sockets are passed to this process. At [`PROXY_ADDRESS`] it
+//! serves HTTP and SOCKS requests to a proxy, and at the virtual addresses of names it acts as the host. Names are resolved to
+//! virtual addresses in the sandbox, and no query leaves it. Before a connection is made, the name is resolved here, once, every
+//! resulting address is checked, and one of them is connected to. Each connection is recorded before that. A refusal contains the
+//! rule, and what would allow the request.
 //!
-//! A connection is bound to the host that it was allowed for: TLS has to ask for that name, and a plain request is rewritten
-//! with it. TLS is inspected where the list has rules about requests, or has `inspect`: there, each request is judged as a plain
-//! one is. Other connections are not inspected: a command that may talk to such a host may send it anything.
+//! A connection is bound to the host that it was allowed for: the TLS server name must match, and a plain request is rewritten
+//! with the host. TLS is inspected for entries with conditions on requests or with `inspect`; each request is then checked like a
+//! plain one. Other connections are not inspected: a command that may connect to such a host can send it anything.
 #![expect(clippy::disallowed_methods, reason = "keeps threads for the connections")]
 
 mod accept;
@@ -53,45 +53,45 @@ pub use resolve_check::Brokered;
 use resolve_check::{Resolve, ResolveCheck};
 pub use shared_socket::{BrokerGate, Gatekeeper};
 
-/// What a thread of the broker keeps. It calls the witness, who may keep its records in a folder that belongs to another user
-/// than root: `sudo` leaves `HOME` as it was on many systems.
+/// Capabilities of the proxy's threads. They write records, possibly to a directory of another user than root, because `sudo`
+/// keeps `HOME` on many systems.
 const KEPT: &[Capability] = &[Capability::CAP_CHOWN, Capability::CAP_DAC_OVERRIDE, Capability::CAP_FOWNER];
 
-/// The stack of a thread: names are looked up on it, and TLS is spoken. What is not used of it takes no memory.
+/// Stack size of a thread, which resolves names and runs TLS. Unused stack needs no memory.
 const STACK: usize = 1 << 20;
 
-/// How long the end of all connections is waited for, once they are cut. A name that is being looked up cannot be cut.
+/// Time to wait for threads after all connections are closed. The resolution of a name cannot be interrupted.
 const MAX_WAIT_AT_THE_END: Duration = Duration::from_secs(2);
 
-/// How long a client may be silent while others wait for room.
+/// Time that a client may be silent while others wait for room.
 const MAX_SILENCE: Duration = Duration::from_millis(100);
 
-/// The connections of a run at a time, where nothing else is said.
+/// Default maximum number of connections of a run.
 pub const DEFAULT_CONNECTIONS: usize = 256;
 
-/// So many clients may wait for room at a time.
+/// Maximum number of clients that wait for room.
 const MAX_QUEUED: usize = 1024;
 
-/// So many descriptors a connection takes at most where it is looked into.
+/// Maximum number of descriptors of an inspected connection.
 const DESCRIPTORS: u64 = 12;
 
-/// The bounds of a broker.
+/// Options of a proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokerOptions {
-    /// Connections at a time: [`DEFAULT_CONNECTIONS`]. More of them wait until one is closed; those that have not said for a
-    /// while what they want go when others wait.
+    /// Maximum number of connections, by default [`DEFAULT_CONNECTIONS`]. Further ones wait until one is closed; silent ones are
+    /// closed when others wait.
     pub connections: usize,
-    /// Limit of requests in all; further requests are refused. Unlimited by default.
+    /// Maximum total number of requests; further ones are refused. Unlimited by default.
     pub requests: Option<u64>,
-    /// How long a request may take to come, and an address to answer.
+    /// Timeout for reading a request, and for connecting to an address.
     pub patience: Duration,
-    /// How long a connection stays through which nothing goes.
+    /// Time after which an idle connection is closed.
     pub idle: Duration,
-    /// Whether every public host may be reached beside what the list names, so that it is seen which are needed:
-    /// [`Broker::observed`]. What a list could not let through is not let through either.
+    /// Whether to allow every public host in addition to the list, to find out which ones are needed: [`Broker::observed`].
+    /// Requests that no entry could allow are still refused.
     pub observes: bool,
-    /// Files of certificates of authorities that hosts may be certified by, beside those of this machine. They count where it is
-    /// looked into TLS, and are trusted within as well.
+    /// Additional certificate authorities, as PEM files. They apply to inspected connections, and are trusted in the sandbox as
+    /// well.
     pub extra_roots: Vec<PathBuf>,
     /// Name of the host list in error messages, so that a user knows which setting to change.
     pub list_name: String,
@@ -111,21 +111,21 @@ impl Default for BrokerOptions {
     }
 }
 
-/// Puts a request on record and returns its name there, or says why that cannot be done; nothing is let through then.
+/// Records a request and returns its ID in the record, or the error; the request is then refused.
 type Witness = dyn Fn(&Brokered) -> Result<String, String> + Send + Sync;
 
-/// A broker at work. When it is dropped, every connection through it is cut.
+/// A running proxy. Dropping it closes every connection through it.
 pub struct Broker {
     shared: Arc<Shared>,
     handoff: ListenerHandoff,
 }
 
 impl Broker {
-    /// Begins to let through what a list names. `witness` puts each request on record and returns its name there, by which it is
-    /// told of within as well; what it fails for is not let through.
+    /// Starts a proxy for a host list. `witness` records each request and returns its ID, which refusals in the sandbox contain;
+    /// a request that it cannot record is refused.
     ///
     /// # Errors
-    /// When no socket or no thread can be made.
+    /// When a socket or thread cannot be created.
     pub fn start(
         hosts: HostList,
         options: BrokerOptions,
@@ -134,7 +134,7 @@ impl Broker {
         Self::with_rewrite(hosts, options, None, witness)
     }
 
-    /// The same, with something that is put into requests and taken out of answers.
+    /// Starts a proxy that also rewrites requests and responses.
     pub(crate) fn with_rewrite(
         hosts: HostList,
         options: BrokerOptions,
@@ -144,10 +144,10 @@ impl Broker {
         Self::with(hosts, options, rewrite, Box::new(witness), Box::new(look_up))
     }
 
-    /// As [`Broker::start`], and replaces placeholders in the requests of a command by secrets.
+    /// Starts a proxy like [`Broker::start`], which also replaces placeholders in requests with secrets.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Broker::start`].
     pub fn start_with_secrets(
         hosts: HostList,
         options: BrokerOptions,
@@ -193,26 +193,26 @@ impl Broker {
         Ok(Self { shared, handoff })
     }
 
-    /// Returns the end of the sandboxes whose egress proxy this is: what their first process hands its sockets to.
+    /// Returns the handoff to which the first process of a sandbox passes its sockets.
     #[must_use]
     pub fn handoff(&self) -> ListenerHandoff {
         self.handoff.clone()
     }
 
-    /// Returns what its clients are handed to that come by another way than a sandbox: [`Gatekeeper::broker`].
+    /// Returns the handle for clients that do not connect from a sandbox: [`Gatekeeper::broker`].
     #[must_use]
     pub fn handle(&self) -> BrokerHandle {
         BrokerHandle(Arc::clone(&self.shared))
     }
 
-    /// Returns what was let through so far, as entries of a list; nothing if this broker was not to observe.
+    /// Returns the allowed requests so far, as entries of a list; nothing if this proxy does not observe.
     #[must_use]
     pub fn observed(&self) -> Option<Observed> {
         self.shared.options.observes.then(|| self.shared.observations().needed())
     }
 }
 
-/// By which clients of a broker are handed to it. It does not keep the broker at work.
+/// A handle that passes clients to a proxy. It does not keep the proxy running.
 #[derive(Clone)]
 pub struct BrokerHandle(Arc<Shared>);
 
@@ -246,20 +246,20 @@ impl fmt::Debug for Broker {
     }
 }
 
-/// What all threads see.
+/// The state that all threads share.
 struct Shared {
     check: ResolveCheck,
-    /// What looks into connections, if any may have to be.
+    /// The inspector, if any connection may need it.
     inspector: Option<Arc<Inspector>>,
     witness: Box<Witness>,
     options: BrokerOptions,
-    /// The virtual address of each name within the sandbox.
+    /// Virtual addresses of names in the sandbox.
     virtual_addresses: Mutex<VirtualAddresses>,
-    /// What was let through, of what has bounds.
+    /// Usage of the entries with limits.
     quotas: Mutex<Quotas>,
-    /// What was refused of late.
+    /// Recent refusals.
     refusals: Mutex<Refusals>,
-    /// What was let through, where that is to be seen.
+    /// Allowed requests, in observing mode.
     observations: Mutex<Observations>,
     listeners: HandedListeners,
     state: Mutex<State>,
@@ -271,19 +271,19 @@ struct State {
     ends: bool,
     threads: usize,
     clients: usize,
-    /// Clients with a token of the run that wait for room.
+    /// Clients of the shared socket that wait for room.
     queued: usize,
     requests: u64,
-    /// Names that were asked for and are not reached; each is put on record once.
+    /// Refused names, each of which is recorded once.
     unknown_names: BTreeSet<String>,
-    /// What is to be cut at the end, by its age.
+    /// Sockets to close at the end, by age.
     sockets: BTreeMap<u64, KeptSocket>,
     next: u64,
 }
 
 struct KeptSocket {
     socket: OwnedFd,
-    /// Since when its client has been silent that has not said yet what it wants.
+    /// Since when its client has been silent, until it sends a request.
     silent_since: Option<Instant>,
 }
 
@@ -300,7 +300,7 @@ impl Shared {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts on record that something is let through. What cannot be put there is not.
+    /// Records an allowed request. A request that cannot be recorded is refused.
     fn told(&self, brokered: &Brokered) -> Result<(), Arc<Refused>> {
         (self.witness)(brokered).map(drop).map_err(|why| self.failed(brokered, "unrecorded", why))
     }
@@ -311,7 +311,7 @@ impl Shared {
         self.keep_refused((self.witness)(refused).ok(), refused.clone())
     }
 
-    /// What was let through and on record, and failed then.
+    /// Returns the refusal of a request that was allowed and recorded, and failed afterwards.
     fn failed(&self, brokered: &Brokered, rule: &'static str, why: String) -> Arc<Refused> {
         self.keep_refused(None, Brokered::refused(&brokered.target, rule, why))
     }
@@ -328,25 +328,27 @@ impl Shared {
         self.inspector.as_ref().filter(|inspector| inspector.rewrites(target, wire) || looks_inside())
     }
 
-    /// Whether anything may go through to a target, whatever it is.
+    /// Whether any protocol may be used to a target.
     fn carries_anything(&self, target: &NetTarget) -> bool {
-        // The inspector of plain requests does not tell whether a connection carries any, so only that of TLS counts.
+        // An inspector of plain requests does not show whether a connection has any, so only that of TLS counts.
         self.check.carries_anything(target) && self.inspector_of(target, Wire::Tls).is_none()
     }
 
-    /// Keeps a socket among those that are cut at the end; nothing when that has come.
+    /// Registers a socket to be closed at the end; nothing if the proxy has ended.
     fn keep(&self, socket: impl AsFd) -> Option<Kept<'_>> {
         self.keep_as(socket, None)
     }
 
-    /// Keeps the socket of a client that has not said yet what it wants.
+    /// Registers the socket of a client that has not sent a request yet.
     fn keep_asking(&self, socket: impl AsFd) -> Option<Kept<'_>> {
         self.keep_as(socket, Some(Instant::now()))
     }
 
     fn keep_as(&self, socket: impl AsFd, silent_since: Option<Instant>) -> Option<Kept<'_>> {
+        // A duplicate, so that it can be shut down from another thread while its owner uses it.
         let socket = socket.as_fd().try_clone_to_owned().ok()?;
         let mut state = self.lock();
+        // Checked under the same lock as the shutdown at the end, so that no socket is registered after it.
         if state.ends {
             return None;
         }
@@ -372,7 +374,7 @@ impl Shared {
         Some(Counted { shared: Arc::clone(self), count: |state| &mut state.clients })
     }
 
-    /// Waits for room until then; nothing if there was none.
+    /// Waits for room until `end`; nothing if there was none.
     fn room_until(self: &Arc<Self>, end: Instant) -> Option<Counted> {
         loop {
             if let Some(room) = self.room() {
@@ -382,13 +384,13 @@ impl Shared {
             if left.is_zero() {
                 return None;
             }
-            // Those that are silent have to be looked at meanwhile.
+            // Woken regularly, because silent clients are only closed by `room`.
             let state = self.lock();
             drop(self.changed.wait_timeout(state, left.min(MAX_SILENCE)));
         }
     }
 
-    /// Takes a place among those that wait for room; nothing if too many wait.
+    /// Joins the queue for room; nothing if it is full.
     fn place_in_queue(self: &Arc<Self>) -> Option<Counted> {
         let mut state = self.lock();
         if state.queued >= MAX_QUEUED {
@@ -398,13 +400,13 @@ impl Shared {
         Some(Counted { shared: Arc::clone(self), count: |state| &mut state.queued })
     }
 
-    /// Counts the thread that this is called in among those that are waited for at the end.
+    /// Counts the calling thread among those that the end waits for.
     fn thread(self: &Arc<Self>) -> Counted {
         self.lock().threads += 1;
         Counted { shared: Arc::clone(self), count: |state| &mut state.threads }
     }
 
-    /// Counts a request, and says how many there were before it beyond those that are served; nothing if it is one of those.
+    /// Counts a request. Returns the number of earlier requests above the limit, or nothing if it is within the limit.
     fn too_many(&self) -> Option<u64> {
         let mut state = self.lock();
         let before = state.requests;
@@ -413,14 +415,14 @@ impl Shared {
     }
 }
 
-/// A socket that is cut at the end.
+/// A socket that is closed at the end.
 struct Kept<'s> {
     shared: &'s Shared,
     number: u64,
 }
 
 impl Kept<'_> {
-    /// The client has said what it wants.
+    /// Records that the client has sent a request.
     fn has_asked(&self) {
         if let Some(kept) = self.shared.lock().sockets.get_mut(&self.number) {
             kept.silent_since = None;
@@ -434,7 +436,7 @@ impl Drop for Kept<'_> {
     }
 }
 
-/// Counts a thread, or a client, as long as it is there.
+/// Counts a thread or client until it is dropped.
 struct Counted {
     shared: Arc<Shared>,
     count: fn(&mut State) -> &mut usize,
@@ -456,7 +458,7 @@ fn spawn(shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> io::Resu
     thread
         .spawn(move || {
             let _counted = counted;
-            // Fails closed: the socket is dropped with the work, and the client is refused.
+            // Fails closed: without the reduced capabilities, the socket is dropped with the work.
             if keep_capabilities(KEPT).is_ok() {
                 work();
             }
@@ -464,7 +466,7 @@ fn spawn(shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> io::Resu
         .map(drop)
 }
 
-/// Lets this program have as many files open as its connections need, as far as it may. Shells set a soft limit of 1024.
+/// Raises the soft limit on open files to what the connections need, up to the hard limit. Shells set a soft limit of 1024.
 fn raise_descriptors(connections: usize) {
     let limit = getrlimit(Resource::Nofile);
     let wanted = DESCRIPTORS.saturating_mul(connections as u64).saturating_add(1024);

@@ -1,4 +1,4 @@
-//! A broker in another program than the one that makes sandboxes: what the one has to tell the other.
+//! Handoff of a shared proxy to the program that creates sandboxes.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -11,8 +11,8 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use serde::{Deserialize, Serialize};
 use stockade_handoff::{EgressSockets, ListenerHandoff, RunTrust, receive_descriptor};
 
-/// What a sandbox has to have so that a broker is its way out, in words. The descriptor that its first process hands its sockets
-/// to goes beside it: [`PassedHandoff::send`].
+/// The serialized part of a handoff. The descriptor to which the sandbox's first process passes its sockets is sent separately:
+/// [`PassedHandoff::send`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PassedHandoff {
@@ -21,13 +21,13 @@ pub struct PassedHandoff {
     datagrams: Vec<SocketAddr>,
     answers_names: bool,
     observes: bool,
-    /// The folder of what makes programs trust the broker.
+    /// The directory with the certificates of the proxy's authority.
     trust: Option<PathBuf>,
     socket: Option<PathBuf>,
 }
 
 impl PassedHandoff {
-    /// What a program has to know that makes sandboxes with this handoff, which also have this socket.
+    /// Returns the serialized part of a handoff, for sandboxes that also mount this socket.
     #[must_use]
     pub fn of(handoff: &ListenerHandoff, socket: Option<PathBuf>) -> Self {
         let EgressSockets { addresses, streams, datagrams, answers_names, observes, trust, .. } =
@@ -36,16 +36,16 @@ impl PassedHandoff {
         Self { addresses, streams, datagrams, answers_names, observes, trust, socket }
     }
 
-    /// Returns the folder with the certificates by which programs trust the broker, if it looks into TLS.
+    /// Returns the directory with the certificates of the proxy's authority, if it inspects TLS.
     #[must_use]
     pub const fn trust(&self) -> Option<&PathBuf> {
         self.trust.as_ref()
     }
 
-    /// Sends the descriptor, behind what says all else.
+    /// Sends the descriptor, after the serialized part.
     ///
     /// # Errors
-    /// When the other end is gone.
+    /// When the other end is closed.
     pub fn send(handoff: &ListenerHandoff, over: &UnixStream) -> io::Result<()> {
         let descriptors = [handoff.end().as_fd()];
         let mut room = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -58,10 +58,10 @@ impl PassedHandoff {
         Ok(())
     }
 
-    /// Takes the descriptor, and makes of both what sandboxes are made with.
+    /// Receives the descriptor, and returns the complete handoff.
     ///
     /// # Errors
-    /// When no descriptor comes.
+    /// When no descriptor is received.
     pub fn receive(self, over: &UnixStream) -> io::Result<ListenerHandoff> {
         let Some(descriptor) = receive_descriptor(over)? else {
             return Err(io::Error::other("the broker ended before it handed over its end"));

@@ -1,22 +1,23 @@
-//! The name under which the broker itself answers commands within. No name of the public network ends so, and none of it leaves.
+//! The host name under which the proxy answers commands in the sandbox. `.internal` is reserved for private use, and requests to
+//! it never leave this machine.
 
 use super::target::{Host, NetTarget};
 
-/// What a command within asks for to hear from the broker. A list of hosts never names it.
+/// The host name of the proxy. A host list never contains it.
 pub(super) const NAME: &str = "stockade.internal";
 
-/// The one port that is answered there, by plain HTTP.
+/// The only port of that host, for plain HTTP.
 pub(super) const PORT: u16 = 80;
 
-/// Where a command within is told why something was refused: all of it there, and one refusal behind a slash and its id.
+/// The URL that lists recent refusals; `/ID` returns one of them.
 pub const WHY_URL: &str = "http://stockade.internal/v1/why";
 
-/// Returns whether a target is the broker itself, at whatever port.
+/// Returns whether a target is the proxy itself, at any port.
 pub(super) fn is_own(target: &NetTarget) -> bool {
     matches!(&target.host, Host::Name(name) if name == NAME)
 }
 
-/// Returns whether the broker answers at a target.
+/// Returns whether the proxy answers requests to a target.
 pub(super) fn answers_at(target: &NetTarget) -> bool {
     is_own(target) && target.port.is_none_or(|port| port == PORT)
 }

@@ -1,40 +1,40 @@
-//! Finds the end of a body that comes in pieces, each behind its length (RFC 9112).
+//! Finds the end of a chunked body (RFC 9112).
 //!
-//! Only the plainest form is taken: lengths in hexadecimal digits, nothing behind them, nothing behind the last. So the bytes can
-//! be passed on as they came, and no server finds another end in them.
+//! Only the plain form is accepted: lengths in hexadecimal digits, without extensions and trailers. So the bytes can be passed
+//! unchanged, and no server finds another end in them.
 
 use stockade_text::hex_digit;
 
-/// The most digits of a length.
+/// Maximum number of digits of a length.
 const MAX_DIGITS: u8 = 15;
 
-/// Where in a body the next byte stands.
+/// The position of the next byte in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chunked {
-    /// In a length, of which so many digits have come.
+    /// In a length, after this many digits.
     Length {
         so_far: u64,
         digits: u8,
     },
-    /// Its `\r` has come, and the line is to end.
+    /// After the `\r` of a length line.
     LengthEnd(u64),
-    /// In a piece of which so many bytes are missing.
+    /// In a chunk, with this many bytes left.
     Piece(u64),
-    /// Behind a piece, or behind the last length: `\r` and `\n` are to come, and whether that is all.
+    /// After a chunk, or after the last length: before `\r` and `\n`, and whether the body then ends.
     Return {
         is_last: bool,
     },
     Newline {
         is_last: bool,
     },
-    /// All of it has come, and what follows belongs to something else.
+    /// The body is complete; further bytes do not belong to it.
     End,
 }
 
 impl Chunked {
     pub(super) const BEGIN: Self = Self::Length { so_far: 0, digits: 0 };
 
-    /// Reads on, and says how many of the bytes belong to the body; nothing if they are in no plain form.
+    /// Returns how many of these bytes belong to the body; nothing if they are not in the plain form.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0usize;
         while *self != Self::End {
@@ -44,7 +44,7 @@ impl Chunked {
         Some(at)
     }
 
-    /// Reads at least one byte, and says how many it were.
+    /// Reads at least one byte, and returns the number of bytes.
     fn step(&mut self, rest: &[u8]) -> Option<usize> {
         let byte = *rest.first()?;
         let (next, read) = match (*self, byte) {

@@ -1,9 +1,9 @@
-//! Reads to whom a client wants to talk over TLS, from the first message that it sends (RFC 8446, RFC 6066).
+//! Reads the server name from a TLS ClientHello (RFC 8446, RFC 6066).
 //!
-//! What comes behind is encrypted. A server that has many names shows the one that is asked for here, so a tunnel that was let
-//! through for one name must not be begun with another.
+//! All later messages are encrypted. A server with many names serves the one in this message, so a tunnel that was allowed for
+//! one name must not start with another.
 
-/// The most bytes of a first message. Those of real clients have some two thousand at most.
+/// Maximum length of a ClientHello. Those of real clients have some two thousand bytes at most.
 pub const MAX_CLIENT_HELLO: usize = 16 << 10;
 
 const HANDSHAKE: u8 = 22;
@@ -12,21 +12,21 @@ const SERVER_NAME: u16 = 0;
 const HOST_NAME: u8 = 0;
 const ENCRYPTED_HELLO: u16 = 0xfe0d;
 const RECORD_HEADER: usize = 5;
-/// The longest record that is not encrypted.
+/// Maximum length of a plaintext record.
 const MAX_RECORD: usize = 16 << 10;
 
-/// What the first bytes of a client are.
+/// The kind of a client's first bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientHello {
-    /// There is more to come.
+    /// The message is incomplete.
     Incomplete,
-    /// They do not begin a conversation over TLS, or in a way that servers could read otherwise.
+    /// Not TLS, or ambiguous.
     Malformed(&'static str),
-    /// They begin a conversation over TLS.
+    /// A ClientHello.
     Complete {
-        /// The name that it asks for, in lower case; nothing if it names none.
+        /// The server name, in lower case, if any.
         server_name: Option<String>,
-        /// Whether there is another first message within, which only the server can read.
+        /// Whether it contains an encrypted ClientHello, which only the server can read.
         is_encrypted: bool,
     },
 }
@@ -34,7 +34,7 @@ pub enum ClientHello {
 use ClientHello::{Complete, Incomplete, Malformed};
 
 impl ClientHello {
-    /// Reads the first bytes of a client, which may come in several records.
+    /// Reads a client's first bytes, which may be split into several records.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
         let mut message = Vec::new();
@@ -72,7 +72,7 @@ fn too_long(bytes: &[u8]) -> ClientHello {
     if bytes.len() >= MAX_CLIENT_HELLO { Malformed("its first message is too long") } else { Incomplete }
 }
 
-/// Reads a message once all of it is there.
+/// Reads a complete message.
 fn complete(message: &[u8]) -> Option<ClientHello> {
     let &[kind, a, b, c, ref body @ ..] = message else {
         return match message.first() {
@@ -91,7 +91,7 @@ fn complete(message: &[u8]) -> Option<ClientHello> {
     Some(of_body(body).unwrap_or(Malformed("its `ClientHello` cannot be read")))
 }
 
-/// Bytes that are read from the front.
+/// A reader of bytes.
 struct Reader<'b>(&'b [u8]);
 
 impl<'b> Reader<'b> {
@@ -110,7 +110,7 @@ impl<'b> Reader<'b> {
         Some(u16::from_be_bytes([high, low]))
     }
 
-    /// Reads a field that follows its own length.
+    /// Reads a field that is preceded by its length.
     fn counted(&mut self) -> Option<Reader<'b>> {
         let length = self.number()?;
         self.take(usize::from(length)).map(Reader)
@@ -119,7 +119,7 @@ impl<'b> Reader<'b> {
 
 fn of_body(body: &[u8]) -> Option<ClientHello> {
     let mut reader = Reader(body);
-    // The version and a random number.
+    // The version and the random value.
     reader.take(2 + 32)?;
     let session = reader.byte()?;
     reader.take(usize::from(session))?;
@@ -138,7 +138,7 @@ fn of_body(body: &[u8]) -> Option<ClientHello> {
         let kind = extensions.number()?;
         let content = extensions.counted()?;
         match kind {
-            // Of two, servers may take either.
+            // Servers may use either of two.
             SERVER_NAME if named.is_some() => return None,
             SERVER_NAME => named = Some(server_name(content)?),
             ENCRYPTED_HELLO => is_encrypted = true,
@@ -148,7 +148,7 @@ fn of_body(body: &[u8]) -> Option<ClientHello> {
     Some(Complete { server_name: named, is_encrypted })
 }
 
-/// The one name of the list.
+/// Returns the only name of the list.
 fn server_name(mut content: Reader<'_>) -> Option<String> {
     let mut list = content.counted()?;
     let kind = list.byte()?;

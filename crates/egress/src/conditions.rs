@@ -1,4 +1,4 @@
-//! What an entry of a list of hosts asks of requests, and how much it lets through.
+//! Conditions and limits of an entry of a host list.
 
 use std::time::Duration;
 
@@ -9,53 +9,53 @@ use super::query_names::QueryNames;
 /// The conditions that follow the host of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Conditions {
-    /// The methods that it is about; all, if none is named.
+    /// The methods; all if empty.
     methods: Vec<String>,
     path: Option<PathGlob>,
-    /// The names of what may stand in the query, or of what keeps a request out; anything, if nothing is said.
+    /// The permitted names in the query, or the excluded ones; any if missing.
     query: Option<QueryNames>,
-    /// Whether requests are to be seen although nothing is asked of them.
+    /// Whether requests are inspected although there are no conditions on them.
     inspect: bool,
     pub(super) bounds: EntryBounds,
 }
 
-/// How much an entry lets through.
+/// Limits of an entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct EntryBounds {
-    /// Limit of requests, or of connections where requests are not seen.
+    /// Maximum number of requests, or of connections if requests are not visible.
     pub(super) requests: Option<u64>,
-    /// So many of them in so long.
+    /// Maximum number in a time span.
     pub(super) rate: Option<(u64, Duration)>,
-    /// Bytes of one request or connection, from the command and to it.
+    /// Maximum bytes of a request or connection, from and to the command.
     pub(super) upload: Option<u64>,
     pub(super) download: Option<u64>,
-    /// How long it holds, from the beginning of the command.
+    /// The lifetime, from the start of the command.
     pub(super) lifetime: Option<Duration>,
 }
 
-/// What a request asks for, as far as conditions speak of it.
+/// The parts of a request that conditions apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Asked<'r> {
     pub(super) method: &'r str,
-    /// The path and the query, as they were sent.
+    /// The path and query, as sent.
     pub(super) path: &'r str,
 }
 
-/// The word for: look into what goes there, so that each request is judged and counted.
+/// The word that requires inspection, so that each request is checked and counted.
 const INSPECT: &str = "inspect";
 
-/// The longest time that `for=` gives, in seconds. A clock cannot count as far as a number can be written.
+/// Maximum of `for=`, in seconds, because adding larger numbers could overflow the clock.
 const MAX_SECONDS: u64 = 8_760 * 3_600;
 
-/// The words that give a bound, and how to write them.
+/// The words for limits, with their syntax.
 const BOUNDS: &str =
     "`requests=100`, `rate=10/s`, `upload=1M`, `download=10M` or `for=10m` (`for=8760h` at most)";
 
 impl Conditions {
-    /// Reads one more word.
+    /// Parses one more word.
     ///
     /// # Errors
-    /// When it means nothing; what to write instead.
+    /// When it is invalid: what to write instead.
     pub(super) fn add(&mut self, word: &str) -> Result<(), (String, String)> {
         let twice =
             || Err((format!("it says `{}` twice", word.escape_debug()), "leave one of them out".to_owned()));
@@ -91,28 +91,28 @@ impl Conditions {
         Ok(())
     }
 
-    /// Returns whether they speak of what only a request tells.
+    /// Returns whether they depend on requests.
     pub(super) fn look_inside(&self) -> bool {
         !self.methods.is_empty() || self.path.is_some() || self.query.is_some() || self.inspect
     }
 
-    /// Returns whether requests are to be seen whatever is asked of them.
+    /// Returns whether inspection is required explicitly.
     pub(super) const fn inspects(&self) -> bool {
         self.inspect
     }
 
-    /// Returns whether they want that nothing stands in the query.
+    /// Returns whether the query must be empty.
     pub(super) fn want_no_query(&self) -> bool {
         self.query.as_ref().is_some_and(QueryNames::is_empty)
     }
 
-    /// Returns whether a request is one that they let through.
+    /// Returns whether a request meets the conditions of an allow entry.
     pub(super) fn let_through(&self, asked: Asked<'_>) -> Match {
         let is_method = self.methods.is_empty() || self.methods.iter().any(|method| method == asked.method);
         self.hold(is_method, asked.path, QueryNames::are_all_of)
     }
 
-    /// Returns whether a request is one that they keep out, as any server might read it.
+    /// Returns whether a request meets the conditions of a deny entry, in any interpretation by servers.
     pub(super) fn keep_out(&self, asked: Asked<'_>) -> Match {
         let is_asked = |method: &String| method.eq_ignore_ascii_case(asked.method);
         let is_method = self.methods.is_empty() || self.methods.iter().any(is_asked);
@@ -159,7 +159,7 @@ impl EntryBounds {
     }
 }
 
-/// Sets a value that is not set yet.
+/// Sets a value, unless it is already set.
 fn put<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
     if place.is_some() {
         return None;

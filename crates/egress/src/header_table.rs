@@ -1,55 +1,55 @@
-//! What becomes of each header that the proxy does not pass on as it came.
+//! The headers that the proxy does not pass unchanged.
 //!
-//! A header that is left out or changed can change what a request means, and neither side notices. So each one that is stands in this
-//! table, with the reason for which the meaning stays; all others pass, byte for byte. `HEADERS.md` shows the same table.
+//! Removing or changing a header can change the meaning of a request without either side noticing. So each such header is in this
+//! table, with the reason why the meaning stays; all others pass byte for byte. `HEADERS.md` shows the same table.
 
-/// What becomes of a header.
+/// The treatment of a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderFate {
-    /// It concerns the connection of the client alone, and is left out (RFC 9110, 7.6.1).
+    /// Removed, because it concerns only the client's connection (RFC 9110, section 7.6.1).
     OfConnection,
-    /// It is written anew, and means the same.
+    /// Rewritten with the same meaning.
     Rewritten,
-    /// It is left out, and the answer names it in [`WITHHELD`].
+    /// Removed, and listed in [`WITHHELD`] of the response.
     Withheld,
-    /// The request or the answer is refused, unless the header only repeats what holds without it.
+    /// The message is refused, unless the header has no effect.
     Judged,
 }
 
-/// In which messages a header has that fate.
+/// The messages in which a treatment applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderOf {
-    /// What a client sends to a host.
+    /// Requests.
     Request,
-    /// What a host sends back to a client.
+    /// Responses.
     Answer,
 }
 
-/// The hosts at which a header has its fate.
+/// The hosts for which a treatment applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderAt {
-    /// Wherever requests are seen: plain HTTP, and inspected TLS.
+    /// All hosts with visible requests: plain HTTP, and inspected TLS.
     AnyHost,
-    /// At a host that a secret is sent to. Where one only signs requests (`in sigv4`), all pass but `Set-Cookie`.
+    /// Hosts that receive a secret. If secrets only sign requests (`in sigv4`), all headers pass except `Set-Cookie`.
     SecretHost,
 }
 
-/// A header that does not pass as it came.
+/// A header that is not passed unchanged.
 #[derive(Debug, Clone, Copy)]
 pub struct HeaderRow {
     /// Its name, in lower case.
     pub name: &'static str,
-    /// In which messages.
+    /// The messages.
     pub of: HeaderOf,
-    /// At which hosts.
+    /// The hosts.
     pub at: HeaderAt,
-    /// What becomes of it.
+    /// The treatment.
     pub fate: HeaderFate,
-    /// Why the meaning stays.
+    /// Why the meaning stays the same.
     pub why: &'static str,
 }
 
-/// The response header that names what was left out.
+/// The response header that lists removed headers.
 pub const WITHHELD: &str = "x-stockade-withheld";
 
 use HeaderAt::{AnyHost, SecretHost};
@@ -66,7 +66,7 @@ const fn row(
     HeaderRow { name, of, at, fate, why }
 }
 
-/// The headers that do not pass as they came. Whatever is not listed passes unchanged.
+/// The headers that are not passed unchanged. All others are.
 #[rustfmt::skip]
 pub const HEADER_TABLE: &[HeaderRow] = &[
     row("connection", Request, AnyHost, OfConnection, "properties of the client's connection; a request to a proxy can name further headers in it"),
@@ -105,7 +105,7 @@ pub const HEADER_TABLE: &[HeaderRow] = &[
     row("set-cookie", Answer, SecretHost, Withheld, "would be another credential; the answer says `x-stockade-withheld: cookies`"),
 ];
 
-/// Returns the names of the headers that have this fate there.
+/// Returns the names of the headers with this treatment.
 pub(super) fn headers_of(of: HeaderOf, at: HeaderAt, fate: HeaderFate) -> impl Iterator<Item = &'static str> {
     HEADER_TABLE
         .iter()
@@ -113,7 +113,7 @@ pub(super) fn headers_of(of: HeaderOf, at: HeaderAt, fate: HeaderFate) -> impl I
         .map(|row| row.name)
 }
 
-/// Returns whether a header is left out before a message goes on, whatever it says.
+/// Returns whether a header is always removed, regardless of its value.
 pub(super) fn is_of_connection(name: &str) -> bool {
     let is_named = |row: &&HeaderRow| {
         row.at == AnyHost && row.fate == OfConnection && name.eq_ignore_ascii_case(row.name)

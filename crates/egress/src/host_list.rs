@@ -1,4 +1,4 @@
-//! The hosts that may be talked to, as a configuration lists them.
+//! Host lists of a configuration.
 
 use std::net::IpAddr;
 
@@ -9,13 +9,13 @@ use super::secret_binding::{BoundHost, BoundName};
 use super::target::{Host, NetTarget};
 use super::virtual_addresses::VirtualAddresses;
 
-/// How many entries a list may have.
+/// Maximum number of entries.
 const MAX_ENTRIES: usize = 4_096;
 
-/// The most ports that a list names.
+/// Maximum number of ports in a list.
 const MAX_PORTS: usize = 128;
 
-/// The ports of an entry that names none: those of the web.
+/// The ports of an entry without one: those of the web.
 const WEB: [u16; 2] = [443, 80];
 
 /// The prefix of an entry that excludes hosts.
@@ -28,10 +28,10 @@ const ANYTHING: &str = "/tcp";
 /// port. Without one, the ports of the web apply, 443 and 80. A connection has to carry TLS or HTTP that names the same host, or
 /// SSH at port 22, unless `/tcp` follows the port. A host that matches no entry is refused.
 ///
-/// Conditions on requests and limits may follow, for connections whose requests are seen:
-/// `api.example.com GET|HEAD /v1/** ?page requests=100 rate=10/s upload=1M download=10M for=10m`. An entry that begins with `!`
-/// excludes its hosts, whatever other entries allow: `!tracker.example.com`. Where an entry has conditions on requests, or
-/// `inspect`, TLS connections to its host are inspected as well, and a connection that cannot be inspected is refused.
+/// Conditions on requests and limits may follow, for connections whose requests are visible: `api.example.com GET|HEAD /v1/**
+/// ?page requests=100 rate=10/s upload=1M download=10M for=10m`. An entry that begins with `!` excludes its hosts, whatever other
+/// entries allow: `!tracker.example.com`. Where an entry has conditions on requests, or `inspect`, TLS connections to its host
+/// are inspected as well, and a connection that cannot be inspected is refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostList {
     entries: Vec<Entry>,
@@ -40,87 +40,87 @@ pub struct HostList {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     hosts: Hosts,
-    /// One port, or those of the web.
+    /// The port; without one, those of the web.
     port: Option<u16>,
-    /// Whether it keeps out what it is about.
+    /// Whether it is a deny entry.
     denies: bool,
     carries_anything: bool,
     conditions: Conditions,
     written: String,
 }
 
-/// The rule for what no entry of a list lets through, and one more might.
+/// The rule for targets without an entry, which an additional entry could allow.
 pub(super) const NOT_LISTED: &str = "not-listed";
 
-/// The verdict of a list on one request, or on one connection whose requests are not seen.
+/// The verdict of a list on a request, or on a connection whose requests are not visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ruling<'l> {
-    /// These entries let it through, as far as they have not let through enough: their numbers, what they are, and how much.
+    /// Allowed by these entries, within their limits: number, text and limits of each.
     Allowed(Vec<(usize, &'l str, EntryBounds)>),
-    /// It is not let through: the rule, and why.
+    /// Denied, by this rule and for this reason.
     Denied(&'static str, String),
 }
 
-/// What is listened at within a sandbox for an entry.
+/// The listening sockets in a sandbox for an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Listened<'l> {
-    /// One name or address.
+    /// A name or address.
     One(&'l Host),
-    /// Any name that ends so.
+    /// Any name with this suffix.
     Below,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Hosts {
     One(Host),
-    /// All names that end so; it begins with a dot.
+    /// All names with this suffix, which begins with a dot.
     Below(String),
 }
 
-/// An entry that lets through a host which a secret goes to.
+/// An entry that allows a host of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReachedEntry<'l> {
     pub(super) written: &'l str,
-    /// Whether any protocol is allowed there, uninspected.
+    /// Whether any protocol is allowed, without inspection.
     pub(super) carries_anything: bool,
 }
 
-/// What an entry says, for another notation.
+/// A parsed entry, for conversion to other notations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostEntry<'l> {
     /// The host.
     pub host: Host,
-    /// Whether all names below the host are meant, and not the host itself.
+    /// Whether it matches all names below the host, but not the host itself.
     pub is_below: bool,
-    /// One port, or those of the web.
+    /// The port; without one, those of the web.
     pub port: Option<u16>,
-    /// Whether it keeps out what it is about.
+    /// Whether it is a deny entry.
     pub is_denied: bool,
-    /// Whether something is asked of requests, or so much is let through and no more.
+    /// Whether it has conditions or limits.
     pub has_conditions: bool,
-    /// The entry as it was written.
+    /// The entry, as written.
     pub written: &'l str,
 }
 
-/// An entry that cannot be meant.
+/// An invalid entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is no entry of a list of hosts: {why}", entry.escape_debug())]
 #[non_exhaustive]
 pub struct HostListError {
     /// The entry.
     pub entry: String,
-    /// Why not.
+    /// The reason.
     pub why: String,
-    /// What was probably meant.
+    /// The probable intention.
     pub fix: String,
 }
 
 impl HostList {
-    /// Reads a list.
+    /// Parses a list.
     ///
     /// # Errors
-    /// At the first entry that cannot be meant.
+    /// At the first invalid entry.
     pub fn compile(list: &[String]) -> Result<Self, HostListError> {
         if let Some(entry) = list.get(MAX_ENTRIES) {
             return Err(wrong(
@@ -142,20 +142,20 @@ impl HostList {
         Ok(Self { entries })
     }
 
-    /// Returns the entry that lets a target through, as it was written.
+    /// Returns the entry that allows a target, as written.
     #[must_use]
     pub fn entry_for(&self, target: &NetTarget) -> Option<&str> {
         let mut entries = self.entries.iter().filter(|entry| !entry.denies && entry.holds(target));
         entries.next().filter(|_| self.denied_by(target).is_none()).map(|entry| entry.written.as_str())
     }
 
-    /// Returns the entry that keeps a target out as a whole.
+    /// Returns the entry that denies a target without conditions.
     pub(super) fn denied_by(&self, target: &NetTarget) -> Option<&str> {
         let mut entries = self.entries.iter().filter(|entry| entry.denies && !entry.conditions.look_inside());
         entries.find(|entry| entry.holds(target)).map(|entry| entry.written.as_str())
     }
 
-    /// Decides about a request, or about a connection whose requests are not seen.
+    /// Decides on a request, or on a connection whose requests are not visible.
     pub(super) fn rule_on(&self, target: &NetTarget, asked: Option<Asked<'_>>) -> Ruling<'_> {
         let mut allowed = Vec::new();
         let mut ambiguous_part = None;
@@ -172,7 +172,7 @@ impl HostList {
                     let reason = format!("the entry `{}` keeps it out", entry.written);
                     return Ruling::Denied("denied", reason);
                 }
-                // What cannot be seen might be what is kept out.
+                // A request that is not visible could be a denied one.
                 (true, Some(Match::Ambiguous(part))) => return ambiguous(part),
                 (true, None) => return unseen(),
                 (false, Some(Match::Yes)) => {
@@ -192,24 +192,24 @@ impl HostList {
         Ruling::Denied(NOT_LISTED, "no entry of the list lets such a request through".to_owned())
     }
 
-    /// Returns whether an entry about a target speaks of requests, so that these have to be seen.
+    /// Returns whether an entry for a target has conditions on requests, so that they must be inspected.
     pub(super) fn looks_inside(&self, target: &NetTarget) -> bool {
         self.entries.iter().any(|entry| entry.conditions.look_inside() && entry.holds(target))
     }
 
-    /// Returns whether that may be so of a target at which TLS is spoken.
+    /// Returns whether that is possible for a target with TLS.
     pub(super) fn may_look_into_tls(&self) -> bool {
         self.entries.iter().any(|entry| entry.conditions.look_inside() && entry.port != Some(80))
     }
 
-    /// Returns whether an entry lets anything through to a target, whatever it is. Where requests have to be seen, none does.
+    /// Returns whether an entry allows any protocol to a target. None does if requests must be inspected.
     pub(super) fn carries_anything(&self, target: &NetTarget) -> bool {
         !self.looks_inside(target)
             && self.entries.iter().any(|entry| entry.carries_anything && entry.holds(target))
             && self.denied_by(target).is_none()
     }
 
-    /// Returns the entries that let through some host that a secret goes to, as far as no other entry keeps that out as a whole.
+    /// Returns the entries that allow a host of a secret, unless another entry denies it without conditions.
     pub(super) fn reached(&self, bound: &BoundHost) -> Vec<ReachedEntry<'_>> {
         let at_port: Vec<_> = self.entries.iter().filter(|entry| entry.has_port(Some(bound.port))).collect();
         let reached = at_port.iter().filter(|entry| !entry.denies).filter_map(|entry| {
@@ -229,7 +229,7 @@ impl HostList {
         reached.collect()
     }
 
-    /// Returns whether an entry has to do with a name, whatever the port.
+    /// Returns whether an entry matches a name, at any port.
     pub(super) fn has_name(&self, name: &str) -> bool {
         let host = Host::Name(name.to_owned());
         let is_kept_out = |entry: &Entry| {
@@ -239,7 +239,7 @@ impl HostList {
             && !self.entries.iter().any(is_kept_out)
     }
 
-    /// Returns hosts and their ports, as far as entries name one.
+    /// Returns the hosts and ports of all entries.
     pub(super) fn listened(&self) -> impl Iterator<Item = (Listened<'_>, Option<u16>)> {
         self.entries.iter().filter(|entry| !entry.denies).map(|entry| match &entry.hosts {
             Hosts::One(host) => (Listened::One(host), entry.port),
@@ -247,7 +247,7 @@ impl HostList {
         })
     }
 
-    /// Returns what each entry says.
+    /// Returns the parsed entries.
     #[must_use]
     pub fn entries(&self) -> Vec<HostEntry<'_>> {
         let said = |entry: &Entry| match &entry.hosts {
@@ -269,20 +269,20 @@ impl HostList {
             .collect()
     }
 
-    /// Returns whether an entry names this very host, and not one above it.
+    /// Returns whether an entry contains exactly this host, not a suffix of it.
     pub(super) fn names(&self, target: &NetTarget) -> bool {
         let is_one = |entry: &Entry| !entry.denies && matches!(entry.hosts, Hosts::One(_));
         self.entries.iter().any(|entry| is_one(entry) && entry.holds(target))
     }
 
-    /// Returns whether the host is there, with another port.
+    /// Returns whether the list contains the host with another port.
     pub(super) fn has_other_port(&self, target: &NetTarget) -> bool {
         self.entries.iter().any(|entry| !entry.denies && entry.is_about(&target.host))
     }
 }
 
 impl Hosts {
-    /// The same, to be compared with whom a secret goes to.
+    /// Converts the entry for comparison with the host of a secret.
     fn bound(&self) -> BoundName {
         match self {
             Self::One(host) => BoundName::One(host.clone()),
@@ -384,7 +384,7 @@ impl Entry {
         }
     }
 
-    /// Returns a contradiction within an entry, and what to write instead.
+    /// Returns a contradiction in an entry, and what to write instead.
     fn contradiction(&self) -> Option<(&'static str, &'static str)> {
         let looks_inside = self.conditions.look_inside();
         if self.denies && (self.carries_anything || self.conditions.bounds != EntryBounds::default()) {
@@ -418,7 +418,7 @@ impl Entry {
         self.has_port(target.port) && self.is_about(&target.host)
     }
 
-    /// An entry with a port says nothing about a target without one.
+    /// An entry with a port does not match a target without one.
     fn has_port(&self, asked: Option<u16>) -> bool {
         match (self.port, asked) {
             (None, _) if self.denies => true,

@@ -1,14 +1,14 @@
-//! Addresses written as numbers, in all the ways in which some program reads them.
+//! IPv4 addresses in all numeric notations that some program accepts.
 
 use std::net::Ipv4Addr;
 
-/// Returns whether the end of a host makes programs read all of it as a number.
+/// Returns whether the last part of a host makes programs parse all of it as a number.
 pub(super) fn looks_like_one(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
     !last.is_empty() && (last.bytes().all(|byte| byte.is_ascii_digit()) || part(last).is_some())
 }
 
-/// Reads one to four parts, each decimal, octal or hexadecimal; the last fills what the others leave (`inet_aton`).
+/// Parses one to four parts, each decimal, octal or hexadecimal; the last one has the remaining bytes (`inet_aton`).
 pub(super) fn read(host: &str) -> Option<Ipv4Addr> {
     let parts: Vec<u32> = host.split('.').map(part).collect::<Option<_>>()?;
     let (last, first) = parts.split_last().filter(|(_, first)| first.len() <= 3)?;
@@ -18,7 +18,7 @@ pub(super) fn read(host: &str) -> Option<Ipv4Addr> {
     }
     let room = 32 - 8 * u32::try_from(first.len()).ok()?;
     let fits = room == 32 || *last < 1 << room;
-    // Nothing is before it where it takes all of the room.
+    // A single part has nothing before it, and a shift by 32 bits would overflow.
     let before = bits.checked_shl(room).unwrap_or(0);
     fits.then_some(Ipv4Addr::from_bits(before | last))
 }
@@ -29,7 +29,7 @@ fn part(text: &str) -> Option<u32> {
         [b'0', _, ..] => (text, 8),
         _ => (text, 10),
     };
-    // `from_str_radix` also takes a sign.
+    // `from_str_radix` also accepts a sign.
     if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }

@@ -1,11 +1,12 @@
-//! An egress proxy for sandboxed commands: it admits the hosts of a list and injects secrets into requests.
+//! An egress proxy for sandboxed commands: it allows the hosts of a list and injects secrets into requests.
 //!
-//! [`HostList`] and [`NetPolicy`] decide which hosts a command may reach: what a text names, what kind of place that is, and what
-//! a list says about it. They look nothing up. A name says nothing about where it leads, so a program that connects for a
-//! command has to resolve it, ask [`AddressKind::of`] about every address that comes of it, and connect to one that was judged.
+//! [`HostList`] and [`NetPolicy`] decide which hosts a command may reach, without resolving names. A program that connects on
+//! behalf of a command must resolve the name, check every resulting address with [`AddressKind::of`], and connect to one of the
+//! checked addresses.
 //!
-//! On Linux, a `Broker` does so. It accepts connections at the sockets that sandboxes hand out ([`stockade_handoff`]), judges each
-//! request, looks into TLS where a list or a secret needs it, and replaces placeholders by `Secrets` that the command never sees.
+//! On Linux, a `Broker` is such a proxy. It accepts connections on sockets that sandboxes pass to it ([`stockade_handoff`]),
+//! checks each request, inspects TLS where a list or a secret requires it, and replaces placeholders with `Secrets` that the
+//! command never sees.
 //!
 //! ```
 //! use stockade_egress::{HostList, NetPolicy, NetTarget};

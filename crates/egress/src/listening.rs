@@ -1,8 +1,8 @@
-//! What a sandbox listens at for a list of hosts, so that programs reach them that know of no proxy.
+//! Listening sockets in a sandbox for a host list, so that programs without proxy support reach the hosts.
 //!
-//! Each name of the list has an address there, and so has each address. Processes in the sandbox cannot bind ports below 1024, so
-//! the broker listens there at all addresses at once; above, a command may have servers of its own, and the broker takes only
-//! those ports that the list needs.
+//! Each name and address of the list has an address in the sandbox. Processes in the sandbox cannot bind ports below 1024, so the
+//! proxy listens on all addresses there. Above, a command may run its own servers, so the proxy only listens on ports that the
+//! list needs.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,27 +18,26 @@ use super::virtual_addresses::{ALL, VirtualAddresses};
 /// The end of the privileged ports, which processes in the sandbox cannot bind; they begin at 1.
 const FIRST_FREE: u16 = 1024;
 
-/// So many addresses of one port are listened at one by one; of more, all are.
+/// Maximum number of addresses per port with individual sockets; for more, one socket listens on all addresses.
 const MAX_SINGLE: usize = 16;
 
-/// Where names are looked up.
+/// The DNS port.
 const NAMES: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
 
-/// Ports that are taken: by what looks names up, and by the proxy itself.
+/// Ports in use by the name server and the proxy.
 const TAKEN: [u16; 2] = [53, PROXY_PORT];
 
-/// Where else programs that know of no proxy are heard when it is to be seen which hosts they need. At ports from 1024 on, the
-/// command may want servers of its own.
+/// Additional ports in observing mode. Ports from 1024 are left to servers of the command.
 const OBSERVED: &[u16] = &[22];
 
-/// Returns the sockets for a list, or for whatever a command may ask for.
+/// Returns the sockets for a list, and for observing mode.
 pub(super) fn sockets(
     list: &HostList,
     observes: bool,
     virtual_addresses: &mut VirtualAddresses,
 ) -> EgressSockets {
     let mut addresses = BTreeSet::from([(IpAddr::V4(ALL.0), ALL.1)]);
-    // Of the web always, so that what asks there is told why it gets no answer.
+    // The web ports always, so that refused requests get an explanation.
     let mut everywhere = BTreeSet::from([80, 443]);
     everywhere.extend(OBSERVED.iter().filter(|_| observes));
     let mut single: BTreeSet<(u16, IpAddr)> = BTreeSet::new();
@@ -61,7 +60,7 @@ pub(super) fn sockets(
         many.chunk_by(PartialEq::eq).filter(|one| one.len() > MAX_SINGLE).filter_map(|one| one.first()),
     );
     everywhere.retain(|port| !TAKEN.contains(port));
-    // All addresses of IPv4 are one socket; those of IPv6 are few.
+    // One socket covers all IPv4 addresses; IPv6 addresses are few.
     single
         .retain(|(port, address)| !TAKEN.contains(port) && (address.is_ipv6() || !everywhere.contains(port)));
     let all = everywhere.iter().map(|port| SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), *port));
@@ -77,10 +76,10 @@ pub(super) fn sockets(
     }
 }
 
-/// Under which addresses programs inside look for a host.
+/// Returns the addresses of a host in the sandbox.
 fn own_addresses(host: &Host, virtual_addresses: &mut VirtualAddresses) -> Vec<IpAddr> {
     match host {
-        // `localhost` is not chosen by the owner of a name: programs know its address without a lookup.
+        // Programs know the address of `localhost` without a lookup.
         Host::Name(name) if name == "localhost" => {
             vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]
         }

@@ -1,15 +1,15 @@
-//! Whether conditions hold for a request.
+//! Results of matching conditions against requests.
 
-/// Whether conditions hold for a request.
+/// Whether a request meets conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Match {
     Yes,
     No,
-    /// Servers could read this part in more than one way.
+    /// This part of the request is ambiguous.
     Ambiguous(Part),
 }
 
-/// What conditions look at besides the method.
+/// A part of a request other than the method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Path,

@@ -1,46 +1,46 @@
-//! Reads what a program asks a resolver, and writes what it is told (RFC 1035). One question, one answer, nothing else.
+//! Parser of DNS queries and writer of responses (RFC 1035), with one question and one answer.
 
 use std::net::Ipv4Addr;
 
-/// The longest message that is read: a question is never longer.
+/// Maximum length of a query.
 pub const MAX_QUERY: usize = 512;
 
 const HEADER: usize = 12;
-/// The longest name as it lies in a message.
+/// Maximum length of an encoded name.
 const MAX_WIRE_NAME: usize = 255;
 const TYPE_A: u16 = 1;
 const CLASS_INTERNET: u16 = 1;
-/// How long an answer holds: as long as the run, and no run lasts for a day without asking again.
+/// The TTL of answers. Addresses stay valid for the whole run.
 const SECONDS: u32 = 300;
 
-/// A question about a name.
+/// A query for a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameQuery {
     id: [u8; 2],
     wants_recursion: bool,
-    /// The question, byte for byte: some programs tell by the case of its letters whether they got the answer.
+    /// The question, byte for byte, because some resolvers check that the response has the same letter case (0x20 encoding).
     question: Vec<u8>,
-    /// The name, in lower case and without a dot at its end.
+    /// The name, in lower case and without a trailing dot.
     pub name: String,
-    /// Whether it is asked for an address of IPv4, which is all that is ever told.
+    /// Whether the query is for an IPv4 address, the only answered type.
     pub wants_address: bool,
 }
 
-/// What a program is told that looks a name up.
+/// The answer to a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameAnswer {
     /// The address of the name.
     Address(Ipv4Addr),
-    /// There is such a name, and nothing of the kind that was asked for.
+    /// The name exists, but has no record of the requested type.
     Nothing,
     /// The name does not exist (NXDOMAIN).
     NoSuchName,
-    /// It cannot be said now.
+    /// A temporary failure (SERVFAIL).
     Failed,
 }
 
 impl NameQuery {
-    /// Reads a message; nothing if it is no question that anybody has to be answered.
+    /// Parses a message; nothing if it is not a valid query.
     #[must_use]
     pub fn read(message: &[u8]) -> Option<Self> {
         if message.len() > MAX_QUERY {
@@ -48,7 +48,7 @@ impl NameQuery {
         }
         let (header, body) = message.split_at_checked(HEADER)?;
         let &[id_high, id_low, flags, _, 0, 1, 0, 0, 0, 0, ..] = header else { return None };
-        // An answer, or something else than a question.
+        // A response, or another opcode than a query.
         if flags & 0b1111_1000 != 0 {
             return None;
         }
@@ -66,7 +66,7 @@ impl NameQuery {
         })
     }
 
-    /// Writes the answer.
+    /// Serializes the response.
     #[must_use]
     pub fn answer(&self, answer: NameAnswer) -> Vec<u8> {
         let code = match answer {
@@ -84,7 +84,7 @@ impl NameQuery {
         message.extend([0, 1, 0, u8::from(address.is_some()), 0, 0, 0, 0]);
         message.extend(&self.question);
         if let Some(address) = address {
-            // The name is the one in the question.
+            // A pointer to the name in the question.
             message.extend([0xc0, HEADER as u8]);
             message.extend(TYPE_A.to_be_bytes());
             message.extend(CLASS_INTERNET.to_be_bytes());
@@ -96,7 +96,7 @@ impl NameQuery {
     }
 }
 
-/// Reads a name that is written out, and says how many bytes that takes. In a question there is nothing to refer to.
+/// Parses an uncompressed name, and returns its length. A question has no earlier name to point to.
 fn name(bytes: &[u8]) -> Option<(String, usize)> {
     let mut name = String::new();
     let mut at = 0usize;

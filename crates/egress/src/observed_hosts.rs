@@ -1,4 +1,4 @@
-//! What a command was seen to ask for, and the narrowest list that lets it ask for that again.
+//! Observed requests of a command, and the narrowest host list that allows them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,33 +6,33 @@ use super::conditions::Asked;
 use super::target::NetTarget;
 use super::{query_names, suggest_entry};
 
-/// So many different requests and connections are remembered.
+/// Maximum number of different requests and connections.
 const MAX_SEEN: usize = 512;
 
-/// The longest request that is shown which no entry can say.
+/// Maximum length of a shown request that no entry can express.
 const MAX_SHOWN: usize = 200;
 
-/// What a command needed, as entries of a list of hosts.
+/// The needs of a command, as entries of a host list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Observed {
-    /// The entries. Together they let through what was seen, and none of them could be left out or be narrower.
+    /// The entries. Together they allow the observed requests, and none of them could be omitted or narrower.
     pub entries: Vec<String>,
-    /// Requests that were seen and stand in no entry: each that lets one of them through would let others through as well.
+    /// Observed requests without an entry: every entry for one of them would allow others as well.
     pub unwritten: Vec<String>,
-    /// How many more there were than are remembered.
+    /// Number of omitted requests.
     pub left_out: u64,
 }
 
-/// The names in a query, and the methods of the requests that had these.
+/// Sets of names in queries, with the methods of their requests.
 type Variants = BTreeMap<BTreeSet<String>, BTreeSet<String>>;
 
-/// What was seen so far.
+/// The requests observed so far.
 #[derive(Debug, Default)]
 pub(super) struct Observations {
-    /// Connections whose requests were not seen.
+    /// Connections whose requests were not visible.
     connections: BTreeSet<String>,
-    /// Requests, by their target and path.
+    /// Requests, by target and path.
     requests: BTreeMap<(String, String), Variants>,
     unwritten: BTreeSet<String>,
     seen: usize,
@@ -40,7 +40,7 @@ pub(super) struct Observations {
 }
 
 impl Observations {
-    /// Remembers what was let through.
+    /// Records an allowed request or connection.
     pub(super) fn see(&mut self, target: &NetTarget, asked: Option<Asked<'_>>) {
         if self.seen >= MAX_SEEN {
             self.left_out += 1;
@@ -54,7 +54,7 @@ impl Observations {
         self.seen += usize::from(self.see_request(target, method, whole));
     }
 
-    /// Remembers a request. Says whether it is new.
+    /// Records a request. Returns whether it is new.
     fn see_request(&mut self, target: String, method: &str, whole: &str) -> bool {
         let names = query_names::written(whole).filter(|_| is_writable(&target, method, whole));
         let Some(names) = names else {
@@ -66,7 +66,7 @@ impl Observations {
         variants.entry(names.into_iter().collect()).or_default().insert(method.to_owned())
     }
 
-    /// Returns what a list needs.
+    /// Returns the necessary entries.
     pub(super) fn needed(&self) -> Observed {
         let requests = self.requests.iter().filter(|((target, _), _)| !self.connections.contains(target));
         let entries = requests.flat_map(|((target, path), variants)| entries(target, path, variants));
@@ -83,7 +83,7 @@ fn is_writable(target: &str, method: &str, path: &str) -> bool {
         .is_ok_and(|target| suggest_entry::entry_for(&target, Some(Asked { method, path })).is_some())
 }
 
-/// The entries for one path. What is asked with more names may be asked with fewer.
+/// Returns the entries for one path. An entry for a set of names also covers subsets of it.
 fn entries(target: &str, path: &str, variants: &Variants) -> Vec<String> {
     let is_covered = |names: &BTreeSet<String>, method: &String| {
         let wider = variants.iter().filter(|(others, _)| *others != names && names.is_subset(others));

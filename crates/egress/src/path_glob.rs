@@ -1,14 +1,14 @@
-//! Paths of requests: in one plain form, and as a pattern of segments.
+//! Request paths in a canonical form, and patterns of segments.
 //!
-//! A server may decode a path twice, take `..` away or not, or read `\` as `/`. So what could be read in more than one way has no
-//! plain form, and fits no pattern.
+//! Servers may decode a path twice, resolve `..` or not, or treat `\` as `/`. So an ambiguous path has no canonical form and
+//! matches no pattern.
 
 use stockade_text::{hex_byte, push_percent_encoded};
 
-/// The most segments of a pattern.
+/// Maximum number of segments of a pattern.
 const MAX_SEGMENTS: usize = 32;
 
-/// The longest segment of a pattern.
+/// Maximum length of a segment of a pattern.
 const MAX_SEGMENT: usize = 128;
 
 /// A path pattern: `*` matches any part of a segment, `**` alone any number of segments.
@@ -19,15 +19,15 @@ pub(super) struct PathGlob(Vec<Segment>);
 enum Segment {
     /// Any number of segments.
     Many,
-    /// One segment, in which stars stand between these parts.
+    /// One segment, with stars between these parts.
     One(Vec<String>),
 }
 
 impl PathGlob {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// When it fits nothing, or not what it seems to; what to write instead.
+    /// When it matches nothing, or not what it seems to: what to write instead.
     pub(super) fn read(text: &str) -> Result<Self, (String, &'static str)> {
         let Some(plain) = plain(text) else {
             return Err((
@@ -49,10 +49,10 @@ impl PathGlob {
         Ok(Self(segments.collect::<Result<_, _>>()?))
     }
 
-    /// Returns whether a path in its plain form fits. The time is that of one walk for each segment of the pattern at most.
+    /// Returns whether a canonical path matches, in at most one pass for each segment of the pattern.
     pub(super) fn matches(&self, path: &str) -> bool {
         let segments: Vec<&str> = path.split('/').skip(1).collect();
-        // Where the pattern goes on for each number of segments that are behind it.
+        // The positions in the pattern that match after each number of segments.
         let mut fits = vec![false; segments.len() + 1];
         if let Some(first) = fits.first_mut() {
             *first = true;
@@ -78,7 +78,7 @@ impl PathGlob {
     }
 }
 
-/// Whether a segment has these parts, in this order, with anything between them.
+/// Whether a segment consists of these parts in order, with anything between them.
 fn fits_one(parts: &[String], segment: &str) -> bool {
     let [first, middle @ .., last] = parts else {
         return parts.first().is_some_and(|only| only == segment);
@@ -93,7 +93,7 @@ fn fits_one(parts: &[String], segment: &str) -> bool {
     rest.ends_with(last.as_str())
 }
 
-/// Returns the plain form of a path; nothing if servers could read it in more than one way.
+/// Returns the canonical form of a path; nothing if it is ambiguous.
 pub(super) fn plain(path: &str) -> Option<String> {
     if !path.starts_with('/') {
         return None;
@@ -104,7 +104,7 @@ pub(super) fn plain(path: &str) -> Option<String> {
         match byte {
             b'%' => {
                 let decoded = hex_byte(bytes.next()?, bytes.next()?)?;
-                // What is escaped twice, a separator, or something that no name has.
+                // A double escape, a separator, or a character that no name contains.
                 if b"%/\\;?#".contains(&decoded) || decoded.is_ascii_control() {
                     return None;
                 }

@@ -1,41 +1,41 @@
-//! Whether a target may be talked to.
+//! Decisions on targets.
 
 use super::address::AddressKind;
 use super::host_list::{HostList, NOT_LISTED};
 use super::target::{Host, NetTarget};
 use super::{broker_hostname, special_domains};
 
-/// What commands may reach.
+/// The hosts that commands may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NetPolicy {
-    /// No host at all, whatever its address.
+    /// No host.
     None,
-    /// The hosts of a list, and of those that are not public only the ones that it names.
+    /// The hosts of a list. Hosts that are not public must be listed by name.
     Hosts(HostList),
     /// Every host that this machine reaches, without inspection.
     Open,
 }
 
-/// What was decided about a target.
+/// The decision on a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "what was not allowed must not be connected to"]
 #[non_exhaustive]
 pub struct NetVerdict {
-    /// The rule that decided: `no-network`, `not-listed`, `listed`, `denied`, `metadata`, `not-public`, `own-name` or `open`.
+    /// The deciding rule: `no-network`, `not-listed`, `listed`, `denied`, `metadata`, `not-public`, `own-name` or `open`.
     pub rule: &'static str,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
-    /// What is worth knowing beside it.
+    /// Additional notes.
     pub notes: Vec<String>,
-    /// The entry of a list that would allow it.
+    /// The entry that would allow it, if any.
     pub entry: Option<String>,
-    /// The entry of the list that decided, as it is written.
+    /// The deciding entry, as written.
     pub written: Option<String>,
     allowed: bool,
 }
 
 impl NetVerdict {
-    /// Returns whether it may be talked to.
+    /// Returns whether it is allowed.
     #[must_use]
     pub const fn is_allowed(&self) -> bool {
         self.allowed
@@ -43,10 +43,10 @@ impl NetVerdict {
 }
 
 impl NetPolicy {
-    /// Decides about a target. What a name leads to is not known here: see [`AddressKind::of`].
+    /// Decides on a target. The addresses of a name are not known here: see [`AddressKind::of`].
     pub fn decide(&self, target: &NetTarget) -> NetVerdict {
         let kind = kind(target);
-        // What no list may hold is not advised.
+        // Entries that no list may contain are not suggested.
         let is_entry = |entry: &String| HostList::compile(std::slice::from_ref(entry)).is_ok();
         let entry = Some(target.to_string()).filter(|_| kind.0 != AddressKind::Metadata).filter(is_entry);
         let verdict = |allowed, rule, reason: String, entry| NetVerdict {
@@ -108,7 +108,7 @@ impl NetPolicy {
     }
 }
 
-/// What kind of place it is, and why where that cannot be seen.
+/// Returns the kind of address, and a note if the kind is not obvious.
 pub(super) fn kind(target: &NetTarget) -> (AddressKind, Option<&'static str>) {
     match &target.host {
         Host::Address(address) => (AddressKind::of(*address), None),

@@ -1,37 +1,37 @@
-//! What a client says first, and whether that is what the host was let through for.
+//! Recognition of a client's protocol, and the check that its first bytes are for the allowed host.
 
 use super::client_hello::ClientHello;
 use super::target::{Host, NetTarget};
 
-/// What the first bytes of a client begin.
+/// The protocol of a client's first bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Opening {
-    /// There is more to come.
+    /// More bytes are needed.
     Incomplete,
-    /// A request of HTTP, whose head is not read yet.
+    /// An HTTP request, whose head is not parsed yet.
     Http,
-    /// A conversation over TLS.
+    /// TLS.
     Tls { server_name: Option<String>, is_encrypted: bool },
-    /// The greeting of a client that wants a shell, or files, of another machine.
+    /// SSH.
     Ssh,
-    /// Something else, and what is odd about it.
+    /// Another protocol, with a description.
     Other(&'static str),
 }
 
-/// Why a conversation that was begun does not go on.
+/// Why a connection is refused after its first bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unbound {
     pub(super) rule: &'static str,
     pub(super) reason: String,
-    /// Whether it would be let through where anything is.
+    /// Whether an entry with `/tcp` would allow it.
     pub(super) is_allowed_by_tcp: bool,
 }
 
-/// The port at which SSH is at home.
+/// The port of SSH.
 const SSH_PORT: u16 = 22;
 
 impl Opening {
-    /// Reads the first bytes.
+    /// Recognizes the protocol of the first bytes.
     pub(super) fn read(bytes: &[u8]) -> Self {
         const SSH: &[u8] = b"SSH-";
         match bytes {
@@ -50,13 +50,14 @@ impl Opening {
         }
     }
 
-    /// Decides whether it may go on to a target that was let through.
+    /// Checks that the first bytes are for an allowed target.
     pub(super) fn is_bound_to(&self, target: &NetTarget) -> Result<(), Unbound> {
         let unbound =
             |rule, reason: String, is_allowed_by_tcp| Err(Unbound { rule, reason, is_allowed_by_tcp });
         match (self, &target.host) {
-            // Browsers add an encrypted name to each greeting, most of them made of random bytes (GREASE). With the name of the
-            // host beside it, what it could hide is another site of the same server, as a `Host` in the tunnel could be.
+            // Browsers add an encrypted ClientHello to each greeting, mostly random bytes (GREASE). If the plain name is that of
+            // the host, the encrypted one can only select another site of the same server, as a `Host` header in the tunnel
+            // could.
             (Self::Tls { server_name: Some(name), .. }, Host::Name(host)) if name == host => Ok(()),
             (Self::Tls { is_encrypted: true, .. }, host) => unbound(
                 "hidden-name",
@@ -74,7 +75,7 @@ impl Opening {
             }
             (Self::Ssh, _) if target.port == Some(SSH_PORT) => Ok(()),
             (Self::Ssh, _) => unbound("not-tls", "SSH is let through at port 22 alone".to_owned(), true),
-            // Its head names the host, and is judged when it is read.
+            // The head contains the host, and is checked when it is parsed.
             (Self::Http, _) => Ok(()),
             (Self::Other(why), _) => unbound("not-tls", (*why).to_owned(), true),
             (Self::Incomplete, _) => unbound("not-tls", "it ended before it was understood".to_owned(), true),

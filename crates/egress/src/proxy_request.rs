@@ -1,7 +1,7 @@
-//! Reads what a client asks a proxy for, so that no server behind it can read it otherwise.
+//! Parser of requests to a proxy that accepts only unambiguous ones.
 //!
-//! Nothing is mended: a head that programs read differently is refused. What is passed on is written anew, one request a
-//! connection, so that a second one cannot ride behind the first.
+//! Nothing is corrected: an ambiguous head is refused. The forwarded head is written again, with one request per connection, so
+//! that no second request can be smuggled behind the first.
 
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,45 +9,45 @@ use std::net::{IpAddr, Ipv6Addr};
 use super::header_table::is_of_connection;
 use super::target::{Host, NetTarget};
 
-/// The most bytes of the head of a request.
+/// Maximum length of the head of a request.
 pub const MAX_HEAD: usize = 32 << 10;
 
-/// What is written anew where it is needed, beside what [`header_table`](super::header_table) says of connections.
+/// Headers that are written again where needed, besides those of the connection in [`header_table`](super::header_table).
 const WRITTEN_ANEW: &[&str] = &["te", "upgrade", "host", "content-length", "transfer-encoding"];
 
-/// Protocols that a client offers to go on with, and that no host has to take.
+/// Protocol upgrades that a client offers and a host may ignore.
 const OPTIONAL: &[&str] = &["h2c", "tls", "http"];
 
-/// What a client asks a proxy for.
+/// A request to a proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProxyRequest {
     /// A tunnel to a target, whose content is not parsed (`CONNECT`).
     Tunnel(NetTarget),
-    /// One plain HTTP request, which names its whole URL.
+    /// A plain HTTP request with an absolute URL.
     Plain {
-        /// Where to send it.
+        /// The target.
         target: NetTarget,
-        /// The head to send there.
+        /// The head to send.
         head: String,
-        /// What follows it.
+        /// The body.
         body: RequestBody,
     },
-    /// A request that asks for its connection to become a websocket.
+    /// A request to upgrade to a websocket.
     Websocket {
-        /// Where to send it.
+        /// The target.
         target: NetTarget,
-        /// The head to send there.
+        /// The head to send.
         head: String,
     },
 }
 
-/// What follows the head of a request.
+/// The framing of a request's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestBody {
-    /// As many bytes as `Content-Length` says, or none.
+    /// The bytes of `Content-Length`, or none.
     Length(u64),
-    /// Pieces, each behind its length, and an empty one at the end.
+    /// Chunked.
     Chunked,
 }
 
@@ -55,18 +55,18 @@ pub enum RequestBody {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadRequest {
-    /// The status code of the answer.
+    /// The status code of the response.
     pub status: u16,
     /// The rule: `bad-request`, `other-host`, or one of [`NetRefused::rule`](super::NetRefused::rule).
     pub rule: &'static str,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
-    /// What the client could ask for instead.
+    /// What the client could request instead.
     pub fix: Option<String>,
 }
 
 impl ProxyRequest {
-    /// Returns where it is to go.
+    /// Returns the target.
     #[must_use]
     pub const fn target(&self) -> &NetTarget {
         match self {
@@ -82,18 +82,18 @@ impl ProxyRequest {
         Some((words.next()?, words.next()?))
     }
 
-    /// Reads a head, up to and with its empty line.
+    /// Parses a head, including the empty line.
     ///
     /// # Errors
-    /// When programs could read it differently, or when it names no host that could be reached.
+    /// When it is ambiguous, or names no reachable host.
     pub fn read(head: &[u8]) -> Result<Self, BadRequest> {
         Self::read_for(head, None)
     }
 
-    /// Reads a head that was sent to a host and not to a proxy. It names a path, and the host once more.
+    /// Parses a head that was sent to a host instead of a proxy, with a path and a `Host` header.
     ///
     /// # Errors
-    /// When programs could read it differently, or when it names another host.
+    /// When it is ambiguous, or names another host.
     pub fn read_at(target: &NetTarget, head: &[u8]) -> Result<Self, BadRequest> {
         Self::read_for(head, Some(target))
     }
@@ -130,14 +130,14 @@ impl ProxyRequest {
     }
 }
 
-/// To whom a client believes that it talks.
+/// The peer that a client addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reached {
     Proxy,
     Host,
 }
 
-/// Whether a host may ignore that a client offers these protocols: `h2c`, `TLS/1.0`.
+/// Checks that a host may ignore an offered upgrade to these protocols: `h2c`, `TLS/1.0`.
 ///
 /// # Errors
 /// When it may not.
@@ -160,11 +160,11 @@ struct FirstLine<'h> {
     version: &'h str,
 }
 
-/// Names and values, as they came.
+/// Names and values, as received.
 struct Headers<'h>(Vec<(&'h str, &'h str)>);
 
 impl<'h> Headers<'h> {
-    /// The value of a header that may stand there once.
+    /// Returns the value of a header that may occur once.
     fn one(&self, name: &str) -> Result<Option<&'h str>, BadRequest> {
         let mut values = self.0.iter().filter(|row| row.0.eq_ignore_ascii_case(name)).map(|row| row.1);
         match (values.next(), values.next()) {
@@ -173,7 +173,7 @@ impl<'h> Headers<'h> {
         }
     }
 
-    /// The words that all headers of a name list.
+    /// Returns the words in all headers with a name.
     fn words(&self, name: &str) -> impl Iterator<Item = &'h str> {
         let values = self.0.iter().filter(move |row| row.0.eq_ignore_ascii_case(name));
         values.flat_map(|row| row.1.split(',')).map(str::trim)
@@ -183,9 +183,9 @@ impl<'h> Headers<'h> {
         self.words(name).any(|word| word.eq_ignore_ascii_case(wanted))
     }
 
-    /// Whether a header does not go to the host as it came.
+    /// Whether a header is not passed to the host unchanged.
     fn is_not_passed_on(&self, name: &str, by: Reached) -> bool {
-        // What the client calls a matter of its connection is one of the proxy, if it knows of it.
+        // Headers that a client lists in `Connection` are for the proxy, if the client knows of one.
         let is_named = by == Reached::Proxy && self.has_word("connection", name);
         is_named || is_of_connection(name) || WRITTEN_ANEW.iter().any(|one| name.eq_ignore_ascii_case(one))
     }
@@ -193,7 +193,7 @@ impl<'h> Headers<'h> {
     /// Whether the request asks for a websocket.
     ///
     /// # Errors
-    /// When it asks for another protocol that would not be carried.
+    /// When it asks for another protocol, which is not supported.
     fn asks_for_websocket(&self, first: &FirstLine<'_>) -> Result<bool, BadRequest> {
         let is_upgrade = first.method == "GET" && self.has_word("connection", "upgrade");
         let mut offered = self.words("upgrade");
@@ -230,7 +230,7 @@ fn tunnel(wanted: &str, headers: &Headers<'_>) -> Result<ProxyRequest, BadReques
     Ok(ProxyRequest::Tunnel(target))
 }
 
-/// A request that was sent to a host itself. Only `*` and a path are ever meant for it.
+/// Parses the target of a request that was sent to a host: only a path or `*` is valid.
 fn at_host(
     first: &FirstLine<'_>,
     target: &NetTarget,
@@ -276,7 +276,7 @@ fn written_anew(
     let is_websocket = headers.asks_for_websocket(first)?;
     let mut head = format!("{method} {path} {version}\r\nHost: {}\r\n", host_header(target));
     for (name, value) in headers.0.iter().filter(|row| !headers.is_not_passed_on(row.0, by)) {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         write!(head, "{name}: {value}\r\n").ok();
     }
     if is_websocket {
@@ -295,7 +295,7 @@ fn written_anew(
     Ok(ProxyRequest::Plain { target: target.clone(), head, body: body.unwrap_or(RequestBody::Length(0)) })
 }
 
-/// How long the body is, if the head says so.
+/// Returns the framing of the body.
 fn body(version: &str, headers: &Headers<'_>) -> Result<Option<RequestBody>, BadRequest> {
     let length = length(headers)?;
     match headers.one("transfer-encoding")? {
@@ -322,7 +322,7 @@ fn length(headers: &Headers<'_>) -> Result<Option<u64>, BadRequest> {
     }
 }
 
-/// A header that names another host would reach that one, where several share an address.
+/// A `Host` header with another name would reach that host if both share an address.
 fn same_host(target: &NetTarget, headers: &Headers<'_>) -> Result<(), BadRequest> {
     let Some(named) = headers.one("host")? else { return Ok(()) };
     match names_target(named, target) {
@@ -336,7 +336,7 @@ fn same_host(target: &NetTarget, headers: &Headers<'_>) -> Result<(), BadRequest
     }
 }
 
-/// Whether what a request names as its host is the target that it was let through to, wherever the request is read.
+/// Whether the host in a request is the allowed target, in every interpretation by servers.
 pub(super) fn names_target(named: &str, target: &NetTarget) -> bool {
     let is_same = |named: NetTarget| {
         let is_host = named.host == target.host || (is_loopback(&named.host) && is_loopback(&target.host));
@@ -345,7 +345,7 @@ pub(super) fn names_target(named: &str, target: &NetTarget) -> bool {
     !named.contains(['/', '@', '?', '#']) && NetTarget::parse(named).is_ok_and(is_same)
 }
 
-/// Whether a host is the loopback under one of the names that all programs know.
+/// Whether a host is the loopback, under one of its well-known names.
 fn is_loopback(host: &Host) -> bool {
     match host {
         Host::Name(name) => name == "localhost",
@@ -369,7 +369,7 @@ fn host_header(target: &NetTarget) -> String {
     }
 }
 
-/// The characters of methods and names of headers (RFC 9110).
+/// The characters of methods and header names (RFC 9110).
 fn is_token(text: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(known)

@@ -1,9 +1,9 @@
-//! By which a client of a proxy says whose it is, where the proxy serves several.
+//! The token by which a client of a shared proxy identifies its run.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// The header that says it. It never goes on to a host.
+/// The header with the token, which is never passed to a host.
 const HEADER: &str = "proxy-authorization";
 
 /// Returns the token in the head of a request to a proxy: `Proxy-Authorization: Bearer TOKEN`, or the password of `Basic`. `None`
@@ -31,9 +31,8 @@ pub fn proxy_token(head: &[u8]) -> Option<String> {
     pair.split_once(':').map(|(_, password)| password.to_owned())
 }
 
-/// Returns the head of a request that names a path and a `Host`, as clients send it that believe that a socket is the host
-/// itself, with the whole URL instead of the path, as clients of a proxy send it. Other heads are returned unchanged: the parser
-/// reports what is wrong.
+/// Rewrites a head with a path and `Host`, as clients without a proxy send it, to one with an absolute URL. Other heads are
+/// returned unchanged: the parser reports what is wrong.
 ///
 /// ```
 /// use stockade_egress::to_whole_url;
@@ -57,7 +56,7 @@ pub fn to_whole_url(head: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The values of a header, in their order.
+/// Returns the values of a header, in order.
 fn values<'h>(head: &'h [u8], name: &'h str) -> impl Iterator<Item = &'h str> {
     let text = std::str::from_utf8(head).unwrap_or_default();
     let headers = text.split("\r\n").skip(1).filter_map(|line| line.split_once(':'));

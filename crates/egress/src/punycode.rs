@@ -1,10 +1,10 @@
-//! Names in other scripts as they go over the network: Punycode, RFC 3492.
+//! Punycode for internationalized names (RFC 3492).
 
 const BASE: u32 = 36;
 const FIRST_BIAS: u32 = 72;
 const FIRST_CODE: u32 = 128;
 
-/// Returns a label as it goes over the network, behind `xn--`.
+/// Encodes a label, without the prefix `xn--`.
 pub(super) fn encode(label: &str) -> Option<String> {
     let plain: String = label.chars().filter(char::is_ascii).collect();
     let mut out = plain.clone();
@@ -34,7 +34,7 @@ pub(super) fn encode(label: &str) -> Option<String> {
     Some(out)
 }
 
-/// Decodes a label as it is sent over the network; `label` is what follows `xn--`.
+/// Decodes a label; `label` is the part after `xn--`.
 pub(super) fn decode(label: &str) -> Option<String> {
     let (plain, rest) = label.rsplit_once('-').unwrap_or(("", label));
     let mut out: Vec<char> = plain.chars().collect();
@@ -95,7 +95,7 @@ fn adapt(delta: u32, count: u32, first: bool) -> u32 {
 
 fn digit(value: u32) -> char {
     char::from_digit(value, 10 + 26).map_or('0', |c| match c {
-        // Letters come first here, and numbers behind them.
+        // In this alphabet letters precede digits.
         '0'..='9' => char::from(b'a' + c as u8 - b'0'),
         'a'..='p' => char::from(b'k' + c as u8 - b'a'),
         _ => char::from(b'0' + c as u8 - b'q'),

@@ -1,21 +1,21 @@
-//! Names of what may stand in the query of a request, or what may not.
+//! Permitted or excluded names in the query of a request.
 //!
-//! Servers part a query at `&`, and some at `;`; some know `Q`, `q[]` or `q[a]` for `q`, and `a.b` for `a_b`. So a name that
-//! could be read in more than one way is in no list of what may stand there, and might be in any list of what may not.
+//! Servers split a query at `&`, and some at `;`; some treat `Q`, `q[]` or `q[a]` as `q`, and `a.b` as `a_b`. So an ambiguous
+//! name is in no list of permitted names, and matches any list of excluded ones.
 
 use stockade_text::{hex_byte, is_unreserved, push_percent_encoded};
 
 use super::match_conditions::{Match, Part};
 
-/// Names, as a server reads them.
+/// A list of names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct QueryNames(Vec<String>);
 
 impl QueryNames {
-    /// Reads `?page|q`.
+    /// Parses `?page|q`.
     ///
     /// # Errors
-    /// When no query could have such a name in one way only; what to write instead.
+    /// When a name is ambiguous in every query: what to write instead.
     pub(super) fn read(word: &str) -> Result<Self, (String, &'static str)> {
         let written = word.trim_start_matches('?').split('|').filter(|name| !name.is_empty());
         let names = written.map(|written| {
@@ -32,7 +32,7 @@ impl QueryNames {
         self.0.is_empty()
     }
 
-    /// Returns whether a path has no other names in its query.
+    /// Returns whether the query of a path has only these names.
     pub(super) fn are_all_of(&self, path: &str) -> Match {
         let mut all = Match::Yes;
         for name in names(path) {
@@ -45,7 +45,7 @@ impl QueryNames {
         all
     }
 
-    /// Returns whether a path has one of these names in its query, as any server might read it.
+    /// Returns whether the query of a path has one of these names, in any interpretation by servers.
     pub(super) fn are_any_of(&self, path: &str) -> Match {
         let mut any = Match::No;
         for name in names(path) {
@@ -59,16 +59,15 @@ impl QueryNames {
     }
 }
 
-/// The names in the query of a path as they would be written in a list, each once; nothing if servers could read one of them in
-/// more than one way.
+/// Returns the names in the query of a path for use in a list, each once; nothing if one is ambiguous.
 pub(super) fn written(path: &str) -> Option<Vec<String>> {
     names(path).collect::<Option<std::collections::BTreeSet<_>>>().map(|names| names.into_iter().collect())
 }
 
-/// The names in the query of a path; nothing for what servers could read in more than one way.
+/// Returns the names in the query of a path, with nothing for ambiguous ones.
 fn names(whole: &str) -> impl Iterator<Item = Option<String>> + '_ {
     let (path, query) = whole.split_once('?').unwrap_or((whole, ""));
-    // For a server that decodes first, the query begins there.
+    // A server that decodes first would see the query begin there.
     let begins_earlier = path.to_ascii_lowercase().contains("%3f");
     let parts = query.split('&').filter(|part| !part.is_empty());
     let named = parts.map(|part| match part.contains(';') {
@@ -78,7 +77,7 @@ fn names(whole: &str) -> impl Iterator<Item = Option<String>> + '_ {
     std::iter::once(None).filter(move |_: &Option<String>| begins_earlier).chain(named)
 }
 
-/// Returns the plain form of a name; nothing if servers could read it in more than one way.
+/// Returns the canonical form of a name; nothing if it is ambiguous.
 fn plain(name: &str) -> Option<String> {
     let mut bytes = name.bytes();
     let mut plain = String::with_capacity(name.len());
@@ -95,7 +94,7 @@ fn plain(name: &str) -> Option<String> {
     Some(plain)
 }
 
-/// What parts a query or its names, begins an escape, or is a blank that some servers leave out.
+/// Characters that separate names, begin an escape, or are blanks that some servers strip.
 const SEPARATORS: &[u8] = b"&=;?#%+ ";
 
 /// Decodes an escape, or returns `None` for one that could hide something: no client needs to escape a letter.
@@ -106,7 +105,7 @@ fn escaped(high: u8, low: u8) -> Option<u8> {
     Some(decoded).filter(|_| !is_hiding)
 }
 
-/// Whether some server reads a name as the listed one, or as a part of what that one holds.
+/// Whether some server treats a name as the listed one, or as a part of its value.
 fn might_be(name: &str, listed: &str) -> bool {
     let folded = |name: &str| name.trim_start_matches('[').replace('.', "_").to_ascii_lowercase();
     let rest = folded(name).strip_prefix(&folded(listed)).map(str::to_owned);

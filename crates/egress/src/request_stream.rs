@@ -1,5 +1,5 @@
-//! Reads requests of HTTP/1 one behind the other, before a library does: what programs could read differently never comes to it.
-//! Both have to find the same end of each body, or nothing goes on.
+//! Checks a stream of HTTP/1 requests before a library parses it, so that ambiguous requests never reach the library. Both must
+//! find the same end of each body.
 
 use super::chunked::Chunked;
 use super::proxy_request::{BadRequest, MAX_HEAD, ProxyRequest, RequestBody};
@@ -8,13 +8,13 @@ use super::target::NetTarget;
 /// The end of a head.
 const EMPTY_LINE: &[u8] = b"\r\n\r\n";
 
-/// The requests of one connection to a host, as far as they have come. What is not complete of a head is held back.
+/// The received requests of a connection. An incomplete head is buffered.
 #[derive(Debug)]
 pub struct RequestStream {
     target: NetTarget,
     state: State,
     head: Vec<u8>,
-    /// So much of the head holds no end.
+    /// The length of the head that contains no end.
     searched: usize,
 }
 
@@ -26,13 +26,13 @@ enum State {
 }
 
 impl RequestStream {
-    /// Begins where nothing has come yet.
+    /// Returns an empty stream.
     #[must_use]
     pub fn new(target: NetTarget) -> Self {
         Self { target, state: State::Head, head: Vec::new(), searched: 0 }
     }
 
-    /// Whether a head has begun that is not complete.
+    /// Whether a head is incomplete.
     #[must_use]
     pub fn is_within_head(&self) -> bool {
         !self.head.is_empty()
@@ -50,10 +50,10 @@ impl RequestStream {
         self.state != State::Head
     }
 
-    /// Takes what came, and adds to `passed` what may be read by others.
+    /// Reads received bytes, and appends the checked ones to `passed`.
     ///
     /// # Errors
-    /// When programs could read it differently. Nothing that comes behind may be passed on.
+    /// When a request is ambiguous. No later bytes may be passed.
     pub fn take(&mut self, mut bytes: &[u8], passed: &mut Vec<u8>) -> Result<(), BadRequest> {
         while !bytes.is_empty() {
             let taken = match &mut self.state {
@@ -78,7 +78,7 @@ impl RequestStream {
         Ok(())
     }
 
-    /// Takes what belongs to a head, and says how much that is.
+    /// Reads bytes of a head, and returns their number.
     fn take_head(&mut self, bytes: &[u8], passed: &mut Vec<u8>) -> Result<usize, BadRequest> {
         let before = self.head.len();
         let room = MAX_HEAD.saturating_sub(before);

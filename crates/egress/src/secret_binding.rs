@@ -1,4 +1,4 @@
-//! What a user writes about a secret: what it is called within, where it is, to whom it goes, and in which place.
+//! Bindings of secrets: name, source, host and place in the request.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,23 +9,23 @@ use super::conditions;
 use super::path_glob::{self, PathGlob};
 use super::target::{Host, NetTarget};
 
-/// The longest text that is read.
+/// Maximum length of a binding.
 const MAX_TEXT: usize = 4 << 10;
 
-/// The port of a host where none is named. No secret goes over plain HTTP by itself.
+/// The default port of a host. By default no secret is sent over plain HTTP.
 const TLS: u16 = 443;
 
-/// How a binding is written.
+/// The syntax of a binding.
 const FORM: &str = "write `NAME=env:VARIABLE@api.example.com in header:Authorization`";
 
-/// A secret of the user who starts commands, and the one host and place that it is for.
+/// A secret of the user who starts commands, bound to a host and place.
 ///
-/// `GITHUB_TOKEN=env:GITHUB_TOKEN@api.github.com:443/repos/** in header:Authorization in basic for=10m`: within the sandbox,
-/// `GITHUB_TOKEN` is a placeholder of the same shape and of no use; where it occurs in a request to this host, path and place,
-/// the broker replaces it by the secret. Sources are `env:VARIABLE`, `file:PATH`, `json:PATH#MEMBER.MEMBER`, `cmd:PROGRAM
-/// ARGUMENTS` and `keyring:SERVICE/ACCOUNT`, in which `%40` is an `@`. Places are `header:NAME`, `basic`, `query:NAME`, `path`,
-/// `body` and `sigv4`; `header:Authorization` and `basic` by default. With `mentioned`, the placeholder may occur in bodies to
-/// this host, and is left unchanged there.
+/// `GITHUB_TOKEN=env:GITHUB_TOKEN@api.github.com:443/repos/** in header:Authorization in basic for=10m`: in the sandbox,
+/// `GITHUB_TOKEN` is a useless placeholder of the same shape; in a request to this host, path and place, the proxy replaces it
+/// with the secret. Sources are `env:VARIABLE`, `file:PATH`, `json:PATH#MEMBER.MEMBER`, `cmd:PROGRAM ARGUMENTS` and
+/// `keyring:SERVICE/ACCOUNT`, in which `%40` is an `@`. Places are `header:NAME`, `basic`, `query:NAME`, `path`, `body` and
+/// `sigv4`; `header:Authorization` and `basic` by default. With `mentioned`, the placeholder may occur in bodies to this host,
+/// and is left unchanged there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretBinding {
     pub(super) name: String,
@@ -33,20 +33,20 @@ pub struct SecretBinding {
     pub(super) host: BoundHost,
     pub(super) path: Option<(PathGlob, String)>,
     pub(super) places: Vec<SecretPlace>,
-    /// How long it holds, from the beginning of the command.
+    /// The lifetime, from the start of the command.
     pub(super) lifetime: Option<Duration>,
-    /// Whether it may go over plain HTTP.
+    /// Whether it may be sent over plain HTTP.
     pub(super) is_plain: bool,
     /// Whether the placeholder may occur in bodies to its host, where it is left unchanged.
     pub(super) is_mentioned: bool,
 }
 
-/// Where a secret is.
+/// The source of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SecretSource {
     Environment(String),
     File(String),
-    /// A member of an object in a file of JSON, such as that of a login.
+    /// A member of an object in a JSON file, such as that of a login.
     Json {
         path: String,
         members: Vec<String>,
@@ -58,10 +58,10 @@ pub(super) enum SecretSource {
     },
 }
 
-/// To whom a secret goes.
+/// The host of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BoundHost {
-    /// A host, or what all names end with that are meant; that begins with a dot.
+    /// A host, or the suffix of all matching names, which begins with a dot.
     pub(super) host: BoundName,
     pub(super) port: u16,
 }
@@ -75,47 +75,47 @@ pub(super) enum BoundName {
 /// The place in a request where a secret belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SecretPlace {
-    /// The value of a header, alone or behind a word such as `Bearer`. The name is in small letters.
+    /// The value of a header, alone or after a word such as `Bearer`. The name is in lower case.
     Header(String),
-    /// The user or the password of `Authorization: Basic`.
+    /// The user or password of `Authorization: Basic`.
     Basic,
     /// The value of this name in the query.
     Query(String),
     Path,
     Body,
-    /// The key that a request is signed with.
+    /// The key that signs a request.
     SigV4,
 }
 
-/// A binding that cannot be meant, or a secret that cannot be had. No secret is ever in it.
+/// An invalid binding, or an unreadable secret. It never contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the secret `{}` {why}", name.escape_debug())]
 #[non_exhaustive]
 pub struct SecretError {
-    /// What it is called, or the beginning of what was written.
+    /// The name, or the beginning of the text.
     pub name: String,
-    /// Why not.
+    /// The reason.
     pub why: String,
-    /// What to write or to do instead.
+    /// The fix.
     pub fix: String,
 }
 
 impl SecretError {
-    /// Says why a secret is not lent, and what to do instead.
+    /// Returns the error for a secret that is not provided, with the fix.
     pub fn new(name: &str, why: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { name: name.to_owned(), why: why.into(), fix: fix.into() }
     }
 }
 
 impl SecretBinding {
-    /// Reads a binding.
+    /// Parses a binding.
     ///
     /// # Errors
-    /// When it cannot be meant.
+    /// When it is invalid.
     pub fn read(text: &str) -> Result<Self, SecretError> {
         let (name, rest) = text.split_once('=').unwrap_or((text, ""));
         if text.len() > MAX_TEXT || !is_variable(name) {
-            // A user who forgets the name writes the secret first.
+            // A user who forgets the name may have written the secret first, so the text is not repeated.
             return Err(SecretError::new("?", "has no name that a variable could have", FORM));
         }
         let wrong = |why: &str, fix: &str| SecretError::new(name, why, fix);
@@ -152,13 +152,13 @@ impl SecretBinding {
         binding.contradiction().map_or(Ok(binding), Err)
     }
 
-    /// Returns the name of the variable that holds the placeholder within the sandbox.
+    /// Returns the variable with the placeholder in the sandbox.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the file that it stands in, if it does.
+    /// Returns the source file, if it is one.
     pub(super) fn read_from_file(&self) -> Option<&Path> {
         match &self.source {
             SecretSource::File(path) | SecretSource::Json { path, .. } => Some(Path::new(path)),
@@ -200,7 +200,7 @@ impl SecretBinding {
         }
     }
 
-    /// Returns a contradiction within the binding.
+    /// Returns a contradiction in the binding.
     fn contradiction(&self) -> Option<SecretError> {
         let wrong = |why: &str, fix: &str| Some(SecretError::new(&self.name, why, fix));
         let is_signed = self.places.contains(&SecretPlace::SigV4);
@@ -251,7 +251,7 @@ impl SecretPlace {
         }
     }
 
-    /// The place in words.
+    /// Formats the place in words.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Header(name) => format!("the header `{name}`"),
@@ -264,7 +264,7 @@ impl SecretPlace {
     }
 }
 
-/// Headers that say how and to whom a request is sent.
+/// Headers that control the sending of a request, and cannot contain a secret.
 const NOT_ITS_OWN: &[&str] = &[
     "host",
     "connection",
@@ -279,7 +279,7 @@ const NOT_ITS_OWN: &[&str] = &[
     "proxy-authorization",
 ];
 
-/// Reads `HOST[:PORT][/path]`.
+/// Parses `HOST[:PORT][/path]`.
 fn destination(name: &str, text: &str) -> Result<(BoundHost, Option<(PathGlob, String)>), SecretError> {
     let wrong = |why: String, fix: &str| SecretError::new(name, why, fix);
     if text.contains("://") {
@@ -313,7 +313,7 @@ fn destination(name: &str, text: &str) -> Result<(BoundHost, Option<(PathGlob, S
 }
 
 impl BoundHost {
-    /// Returns whether a target is meant.
+    /// Returns whether it matches a target.
     pub(super) fn holds(&self, target: &NetTarget) -> bool {
         target.port == Some(self.port) && self.is_about(&target.host)
     }
@@ -326,7 +326,7 @@ impl BoundHost {
         }
     }
 
-    /// Returns whether both mean some host.
+    /// Returns whether both match some common host.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         self.port == other.port && self.host.overlaps(&other.host)
     }
@@ -342,7 +342,7 @@ impl BoundHost {
 }
 
 impl BoundName {
-    /// Returns whether both mean some host.
+    /// Returns whether both match some common host.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let below = |end: &str, other: &Self| match other {
             Self::One(Host::Name(name)) => name.ends_with(end),
@@ -355,7 +355,7 @@ impl BoundName {
         }
     }
 
-    /// Returns whether all that the other means is meant by this.
+    /// Returns whether it matches everything that the other one matches.
     pub(super) fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::One(one), Self::One(other)) => one == other,
@@ -368,7 +368,7 @@ impl BoundName {
 }
 
 impl SecretBinding {
-    /// Returns whether it goes to a path; nothing if servers could read that in more than one way.
+    /// Returns whether it matches a path; nothing if the path is ambiguous.
     pub(super) fn holds_path(&self, path: &str) -> Option<bool> {
         match &self.path {
             None => Some(true),
@@ -376,7 +376,7 @@ impl SecretBinding {
         }
     }
 
-    /// Returns to whom it goes, and in which places.
+    /// Formats the host and places.
     #[must_use]
     pub fn destination(&self) -> String {
         let path = self.path.as_ref().map(|(_, written)| written.as_str()).unwrap_or_default();

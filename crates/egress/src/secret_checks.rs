@@ -1,4 +1,4 @@
-//! What is said of several secrets together, before any of them is got.
+//! Checks of all secrets together, before any of them is read.
 
 use super::host_list::HostList;
 use super::secret_binding::{BoundName, SecretBinding, SecretError, SecretPlace};
@@ -8,20 +8,20 @@ impl SecretBinding {
     /// change.
     ///
     /// # Errors
-    /// When one could go nowhere, or two into one place.
+    /// When one has no reachable host, or two have the same place.
     pub fn check(bindings: &[Self], hosts: &HostList, list: &str) -> Result<(), SecretError> {
         bindings.iter().try_for_each(|binding| check_host(binding, hosts, list))?;
         check_places(bindings)
     }
 
-    /// Returns whether a list lets through some host that it goes to.
+    /// Returns whether a list allows a host of the secret.
     #[must_use]
     pub fn is_reached(&self, hosts: &HostList) -> bool {
         !hosts.reached(&self.host).is_empty()
     }
 }
 
-/// A secret has to go to a host that is reached, and where requests are seen.
+/// Checks that a secret's host is allowed, and its requests are visible.
 fn check_host(binding: &SecretBinding, hosts: &HostList, list: &str) -> Result<(), SecretError> {
     let to = binding.host.written();
     let reached = hosts.reached(&binding.host);
@@ -46,7 +46,7 @@ fn check_host(binding: &SecretBinding, hosts: &HostList, list: &str) -> Result<(
     Ok(())
 }
 
-/// One name is one secret, and one place has one.
+/// Checks that a name has one source, and a place one secret.
 fn check_places(bindings: &[SecretBinding]) -> Result<(), SecretError> {
     for (number, one) in bindings.iter().enumerate() {
         for other in bindings.iter().take(number) {
@@ -69,8 +69,7 @@ fn check_places(bindings: &[SecretBinding]) -> Result<(), SecretError> {
 }
 
 impl SecretPlace {
-    /// Whether two secrets there would be in each other's way. The user and password of `Authorization: Basic` stand in that
-    /// header.
+    /// Whether two places conflict. The user and password of `Authorization: Basic` share one header.
     fn is_same(&self, other: &Self) -> bool {
         let plain = |place: &Self| match place {
             Self::Basic | Self::SigV4 => Self::Header("authorization".to_owned()),

@@ -1,4 +1,4 @@
-//! Secrets that commands use and never see: the sandbox has a placeholder, and the broker replaces it by the secret.
+//! Secrets that commands can use but not read: the sandbox has a placeholder, and the proxy replaces it with the secret.
 //!
 //! It does so in requests to the one host, path and place that the secret is bound to, where it inspects the connection. A
 //! placeholder anywhere else is refused and recorded as an exfiltration attempt. A host that receives a secret receives no other
@@ -6,8 +6,8 @@
 //! the secret, in every encoding that [`needles`] knows, before a process in the sandbox can read them; a response that cannot be
 //! decoded for that is refused.
 //!
-//! A host that means harm can send back what it got in a spelling of its own making, or in two answers. So a secret is bound to a
-//! host that may have it.
+//! A malicious host can send the secret back in an encoding of its own, or in two responses. So a secret is bound to a host that
+//! is trusted with it.
 
 #![expect(clippy::disallowed_methods, reason = "lends secrets for a while")]
 
@@ -40,11 +40,11 @@ use credentials::HostKind;
 use needles::Needles;
 use scrub::Scrubber;
 
-/// The secrets of a run, and their placeholders. They stay in their sources until [`Secrets::get`]: a run that is only planned,
-/// or still waits for an approval, has read none of them.
+/// The secrets of a run, and their placeholders. They are not read before [`Secrets::get`]: a dry run, and a run that waits for
+/// approval, have read none of them.
 ///
-/// Their bytes are overwritten when the last copy of this is dropped. The automaton by which they are found is not, so this
-/// program writes no core as long as it runs.
+/// Their bytes are overwritten when the last copy of this is dropped. The search automaton is not, so core dumps of this process
+/// are disabled.
 #[derive(Clone)]
 pub struct Secrets(Arc<SecretStore>);
 
@@ -60,7 +60,7 @@ struct ActiveSecrets {
     began: Instant,
 }
 
-/// One secret, and all to whom it goes.
+/// A secret, with all its bindings.
 struct Secret {
     name: String,
     value: Zeroizing<Vec<u8>>,
@@ -73,16 +73,16 @@ impl Secrets {
     /// user knows which setting to change.
     ///
     /// # Errors
-    /// When one could go nowhere, or two of them into one place.
+    /// When one has no reachable host, or two have the same place.
     pub fn new(bindings: &[SecretBinding], hosts: &HostList, list: &str) -> Result<Self, SecretError> {
         SecretBinding::check(bindings, hosts, list)?;
         Ok(Self(Arc::new(SecretStore { bindings: bindings.to_vec(), active: OnceLock::new() })))
     }
 
-    /// Reads the secrets from their sources, and makes their placeholders. They are lent from now on.
+    /// Reads the secrets from their sources, and creates their placeholders. Their lifetime starts now.
     ///
     /// # Errors
-    /// When one cannot be had.
+    /// When one cannot be read.
     pub fn get(&self) -> Result<(), SecretError> {
         no_cores();
         let mut secrets: Vec<Secret> = Vec::new();
@@ -111,25 +111,24 @@ impl Secrets {
         Ok(())
     }
 
-    /// Returns what they are called.
+    /// Returns their names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.bindings.iter().map(|binding| binding.name.as_str())
     }
 
-    /// Returns the files that they stand in, with the names of those that do.
+    /// Returns the files that contain secrets, with the names of the secrets.
     pub fn files(&self) -> impl Iterator<Item = (&str, &Path)> {
         self.0.bindings.iter().filter_map(|binding| Some((binding.name.as_str(), binding.read_from_file()?)))
     }
 
-    /// Returns the variables that a command gets in the place of its secrets.
+    /// Returns the variables with placeholders for the command.
     #[must_use]
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
         let of = |secret: &Secret| ((&secret.name).into(), (&secret.placeholder).into());
         self.secrets().map(of).collect()
     }
 
-    /// Returns the name of the first secret that stands in a text that a command would be given, in whatever spelling is looked
-    /// for.
+    /// Returns the name of the first secret in an input of the command, in any known encoding.
     #[must_use]
     pub fn named_in(&self, text: &[u8]) -> Option<&str> {
         let active = self.0.active.get()?;
@@ -141,7 +140,7 @@ impl Secrets {
         self.0.active.get().into_iter().flat_map(|active| &active.secrets)
     }
 
-    /// What is lent, for requests that can only come from a command that runs.
+    /// Returns the active secrets; an error if a request arrives before the command runs.
     fn lent(&self) -> Result<&Arc<ActiveSecrets>, RewriteRefusal> {
         self.0.active.get().ok_or_else(|| RewriteRefusal {
             rule: "secret-not-lent",
@@ -167,31 +166,30 @@ impl ActiveSecrets {
     }
 }
 
-/// Lets this program write no core that would hold secrets. One byte is less than any core has, and the only bound that holds for
-/// programs to which the kernel hands cores, which get whole ones where the bound is 0: core(5).
+/// Disables core dumps of this process, which would contain secrets. The limit is one byte, less than any core dump, because a
+/// limit of 0 does not apply to core dumps that the kernel pipes to a program: core(5).
 fn no_cores() {
     let limit = getrlimit(Resource::Core);
     if limit.current != Some(1) {
-        // Only a bound that is 0 for good cannot be raised to that.
+        // Fails only if the hard limit is 0.
         setrlimit(Resource::Core, Rlimit { current: Some(1), ..limit }).ok();
     }
 }
 
 impl ActiveSecrets {
-    /// Returns whether a host gets a secret.
+    /// Returns whether a host receives a secret.
     fn is_bound(&self, target: &NetTarget) -> bool {
         self.bindings().any(|(_, binding)| binding.host.holds(target))
     }
 
-    /// Returns what a host is: one to which placeholders may be mentioned is that of a model.
+    /// Returns the kind of a host: one with `mentioned` is that of a model.
     fn kind_of(&self, target: &NetTarget) -> HostKind {
         let is_model =
             |(_, binding): (&Secret, &SecretBinding)| binding.is_mentioned && binding.host.holds(target);
         if self.bindings().any(is_model) { HostKind::Model } else { HostKind::Other }
     }
 
-    /// Returns how long the shortest secret is that a host is sent; nothing if it is sent none. A key that requests are signed
-    /// with stays here.
+    /// Returns the length of the shortest secret that is sent to a host, if any. Keys for signatures are never sent.
     fn shortest_sent_to(&self, target: &NetTarget) -> Option<usize> {
         let is_sent =
             |binding: &SecretBinding| binding.places.iter().any(|place| *place != SecretPlace::SigV4);
@@ -203,7 +201,7 @@ impl ActiveSecrets {
         self.secrets.iter().flat_map(|secret| secret.bindings.iter().map(move |binding| (secret, binding)))
     }
 
-    /// Says why a placeholder is not let through there.
+    /// Returns the refusal of a placeholder in the wrong place.
     fn elsewhere(&self, number: usize, to: &NetTarget, place: &str) -> RewriteRefusal {
         let secret = self.secrets.get(number);
         let name = secret.map(|secret| secret.name.as_str()).unwrap_or_default();
@@ -220,12 +218,12 @@ impl ActiveSecrets {
         }
     }
 
-    /// When the time of a secret is over, if it has one.
+    /// Returns when a secret expires, if it has a lifetime.
     fn lent_until(&self, binding: &SecretBinding) -> Option<Instant> {
         binding.lifetime.and_then(|lifetime| self.began.checked_add(lifetime))
     }
 
-    /// Says whether a secret may be put into a request now.
+    /// Checks that a secret may be inserted into a request now.
     fn may_go(
         &self,
         secret: &Secret,
@@ -257,7 +255,7 @@ impl ActiveSecrets {
 }
 
 impl Rewrite for Secrets {
-    /// Plain requests are looked at wherever they go: a placeholder in one is refused.
+    /// Plain requests to all hosts are inspected, so that a placeholder in one is refused.
     fn inspects(&self, target: &NetTarget, is_tls: bool) -> bool {
         !is_tls || self.0.bindings.iter().any(|binding| binding.host.holds(target))
     }

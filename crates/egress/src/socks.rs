@@ -1,24 +1,24 @@
-//! Reads what a client asks of a proxy over SOCKS 5 (RFC 1928): a connection, by name or address, without a password.
+//! SOCKS 5 (RFC 1928): greetings, passwords (RFC 1929), and requests for a connection by name or address.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::target::NetTarget;
 
-/// The first byte of a client.
+/// The version, the first byte of a client.
 pub(super) const VERSION: u8 = 5;
 
-/// What is answered to the greeting: no password is wanted.
+/// The reply to a greeting: no authentication.
 pub(super) const WELCOME: [u8; 2] = [VERSION, 0];
 
-/// What is answered to a greeting that offers nothing else than passwords.
+/// The reply to a greeting without an acceptable method.
 pub(super) const NO_WAY: [u8; 2] = [VERSION, 0xff];
 
-/// What is answered to a greeting where a password is wanted, and to one that is right or not (RFC 1929).
+/// The replies for password authentication: required, accepted and rejected (RFC 1929).
 pub(super) const PASSWORD: [u8; 2] = [VERSION, 2];
 pub(super) const RIGHT_PASSWORD: [u8; 2] = [1, 0];
 pub(super) const WRONG_PASSWORD: [u8; 2] = [1, 1];
 
-/// What a request ends in.
+/// The result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SocksReply {
     Connected = 0,
@@ -30,33 +30,33 @@ pub(super) enum SocksReply {
 }
 
 impl SocksReply {
-    /// Returns the answer. It hides the outer address of the connection, which the sandbox need not know.
+    /// Returns the reply. It does not contain the outer address of the connection, which the sandbox need not know.
     pub(super) const fn bytes(self) -> [u8; 10] {
         [VERSION, self as u8, 0, 1, 0, 0, 0, 0, 0, 0]
     }
 }
 
-/// What has come so far.
+/// The result of parsing received bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Socks<T> {
     Incomplete,
-    /// It cannot be done, and why.
+    /// Invalid, with the reason.
     Malformed(SocksReply, &'static str),
-    /// It is complete, and so many bytes long.
+    /// Complete, with the length in bytes.
     Complete(T, usize),
 }
 
-/// Reads the greeting: whether the client can do without a password.
+/// Parses a greeting: whether the client accepts no authentication.
 pub(super) fn greeting(bytes: &[u8]) -> Socks<bool> {
     offers(bytes, 0)
 }
 
-/// Reads the greeting: whether the client would tell a password.
+/// Parses a greeting: whether the client accepts password authentication.
 pub(super) fn offers_password(bytes: &[u8]) -> Socks<bool> {
     offers(bytes, 2)
 }
 
-/// Reads the password of a client, whatever its name is.
+/// Parses the password of a client, ignoring its name.
 pub(super) fn password(bytes: &[u8]) -> Socks<String> {
     let Some((&version, rest)) = bytes.split_first() else { return Socks::Incomplete };
     if version != 1 {
@@ -87,7 +87,7 @@ fn offers(bytes: &[u8], method: u8) -> Socks<bool> {
     }
 }
 
-/// Reads the request.
+/// Parses a request.
 pub(super) fn request(bytes: &[u8]) -> Socks<NetTarget> {
     let &[version, command, reserved, kind, ref rest @ ..] = bytes else { return Socks::Incomplete };
     if version != VERSION || reserved != 0 {

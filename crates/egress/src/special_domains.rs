@@ -1,8 +1,8 @@
-//! Names that are no names of the public network, or that say which address they lead to.
+//! Special-use domains: names outside of the public DNS, and names that contain their address.
 
 use super::address::AddressKind;
 
-/// Names with all that is below them, what kind of place they are, and who says so.
+/// Domains including subdomains, their kind of address, and the source.
 const NAMES: &[(&str, AddressKind, &str)] = {
     use AddressKind::{LinkLocal, Loopback, Metadata, Private};
     &[
@@ -36,7 +36,7 @@ const NAMES: &[(&str, AddressKind, &str)] = {
     ]
 };
 
-/// Returns what kind of place a name is that is not just a public one, and why.
+/// Returns the kind of address of a special-use domain, and why.
 pub(super) fn of(name: &str) -> Option<(AddressKind, &'static str)> {
     let is_below =
         |zone: &str| name.strip_suffix(zone).is_some_and(|before| before.is_empty() || before.ends_with('.'));

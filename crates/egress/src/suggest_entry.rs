@@ -1,18 +1,18 @@
-//! The narrowest entry that lets a request through, in words that a list of hosts understands.
+//! The narrowest host list entry that allows a request.
 
 use super::conditions::Asked;
 use super::host_list::{HostList, Ruling};
 use super::target::NetTarget;
 use super::{path_glob, query_names};
 
-/// The most names in a query that an entry is written for.
+/// Maximum number of query names in a suggested entry.
 const MAX_NAMES: usize = 32;
 
-/// Returns the entry; nothing where each that lets the request through would let other paths through as well.
+/// Returns the entry; nothing if every entry that allows the request would also allow other paths.
 pub(super) fn entry_for(target: &NetTarget, asked: Option<Asked<'_>>) -> Option<String> {
     let Some(Asked { method, path: whole }) = asked else { return Some(target.to_string()) };
     let path = whole.split('?').next().unwrap_or_default();
-    // A star that is meant as one cannot be written.
+    // A literal star cannot be written in a pattern.
     let is_plain = path_glob::plain(path).is_some_and(|plain| !plain.contains('*'));
     let names = query_names::written(whole).filter(|names| is_plain && names.len() <= MAX_NAMES)?;
     let entry = format!("{target} {method} {path} ?{}", names.join("|"));

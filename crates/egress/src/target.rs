@@ -1,4 +1,4 @@
-//! What a text names: a host and perhaps a port, read so that no other program can read it otherwise.
+//! A parsed target: a host with an optional port. Only unambiguous texts are accepted.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,56 +9,55 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::address::inner;
 use super::{ipv4_spelling, punycode};
 
-/// The longest text that is read.
+/// Maximum length of a text.
 const MAX_TEXT: usize = 8 << 10;
-/// The longest name, and the longest part of one (RFC 1035).
+/// Maximum length of a name, and of a label (RFC 1035).
 const MAX_NAME: usize = 253;
 const MAX_LABEL: usize = 63;
 
-/// The ports of schemes, where a URL names none.
+/// Default ports of schemes.
 const SCHEMES: &[(&str, u16)] =
     &[("http", 80), ("https", 443), ("ws", 80), ("wss", 443), ("ftp", 21), ("ssh", 22), ("git", 9418)];
 
-/// A host and perhaps a port.
+/// A host with an optional port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NetTarget {
     /// The host.
     pub host: Host,
-    /// The port, if one is named or the scheme has one.
+    /// The port, if specified or implied by the scheme.
     pub port: Option<u16>,
-    /// The name in letters of other scripts, if it goes over the network in another form, and whether those letters pass
-    /// for Latin ones.
+    /// The name in Unicode, if its encoded form differs, and whether its letters look like Latin ones.
     pub shown: Option<(String, bool)>,
 }
 
-/// A host, in its one spelling.
+/// A host, in canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Host {
-    /// A name, in lower-case ASCII and without a dot at its end.
+    /// A name, in lower-case ASCII and without a trailing dot.
     Name(String),
-    /// An address of IPv4 or IPv6.
+    /// An IPv4 or IPv6 address.
     Address(IpAddr),
 }
 
-/// Why a text names no host that could be let through.
+/// Why a text is not a valid target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 #[non_exhaustive]
 pub struct NetRefused {
     /// The rule: `disguised-address` or `no-host`.
     pub rule: &'static str,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
-    /// The spelling that every program reads alike, if there is one.
+    /// The unambiguous form, if there is one.
     pub fix: Option<String>,
 }
 
 impl NetTarget {
-    /// Reads a host, a host and a port, or a URL.
+    /// Parses a host, a host with a port, or a URL.
     ///
     /// # Errors
-    /// When it names no host, or in a way that programs read differently.
+    /// When it contains no host, or is ambiguous.
     pub fn parse(text: &str) -> Result<Self, NetRefused> {
         if text.len() > MAX_TEXT {
             return Err(no_host(format!("it is longer than {MAX_TEXT} bytes")));
@@ -135,7 +134,7 @@ fn six(text: &str) -> Result<Host, NetRefused> {
     }
 }
 
-/// Parses a name or an IPv4 address, and returns what the name looks like where that differs.
+/// Parses a name or an IPv4 address, and returns the Unicode form of the name if it differs.
 fn name(text: &str) -> Result<(Host, Option<(String, bool)>), NetRefused> {
     if text.contains('%') {
         return Err(no_host("it holds a `%`, which some programs decode and others do not"));
@@ -201,13 +200,13 @@ fn address(text: &str, plain: &str) -> Result<(Host, Option<(String, bool)>), Ne
     })
 }
 
-/// A label as it goes over the network.
+/// Returns the encoded form of a label.
 fn on_the_wire(label: &str) -> Result<String, NetRefused> {
     let wrong = |why: &str| no_host(format!("`{}` is no part of a name: {why}", label.escape_debug()));
     if label.is_empty() {
         return Err(no_host("a part of the name is empty"));
     }
-    // Longer ones are not even looked at.
+    // Longer labels are rejected before they are encoded.
     if label.len() > 4 * MAX_LABEL {
         return Err(wrong("it is too long"));
     }
@@ -239,7 +238,7 @@ fn stands_for_another_form(encoded: &str) -> bool {
     let Some(decoded) = punycode::decode(encoded) else { return false };
     let differs = match folded(&decoded) {
         Ok(plain) => plain != decoded,
-        // Characters that no name can contain disguise nothing; full-width letters and digits do.
+        // Characters that no name can contain cannot disguise anything; full-width letters and digits can.
         Err(refused) => refused.rule == "disguised-address",
     };
     differs || punycode::encode(&decoded).is_none_or(|again| again != encoded)

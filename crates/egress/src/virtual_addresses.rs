@@ -5,13 +5,13 @@
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 
-/// All addresses that may be handed out: the first, and how many bits they share.
+/// The range of virtual addresses: the first address and the prefix length.
 pub(super) const ALL: (Ipv4Addr, u8) = (Ipv4Addr::new(198, 18, 0, 0), 15);
 
-/// The most names that get one.
+/// Maximum number of names.
 const MAX_NAMES: usize = 8_192;
 
-/// Names and their addresses.
+/// Names and their virtual addresses.
 #[derive(Debug, Default)]
 pub(super) struct VirtualAddresses {
     numbers: HashMap<String, u32>,
@@ -30,13 +30,13 @@ impl VirtualAddresses {
         Some(address(number))
     }
 
-    /// Returns the name that an address was handed out for.
+    /// Returns the name of an address.
     pub(super) fn name_of(&self, address: Ipv4Addr) -> Option<&str> {
         let number = u32::from(address).checked_sub(u32::from(ALL.0))?.checked_sub(1)?;
         self.names.get(usize::try_from(number).ok()?).map(String::as_str)
     }
 
-    /// Returns whether an address is one of those that are handed out here.
+    /// Returns whether an address is in the range.
     pub(super) fn is_one(address: Ipv4Addr) -> bool {
         let shift = 32 - u32::from(ALL.1);
         u32::from(address) >> shift == u32::from(ALL.0) >> shift

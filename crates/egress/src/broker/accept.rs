@@ -1,4 +1,4 @@
-//! Takes what connects to the sockets of sandboxes, in one thread for all of them.
+//! Accepts connections on the sockets of sandboxes, in one thread for all.
 
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
@@ -16,27 +16,27 @@ use super::refusals::Refused;
 use super::resolve_check::Brokered;
 use super::{Shared, client, name_server, spawn, tunnel};
 
-/// So long it takes until it is tried again to make room for a client, where there was none.
+/// Delay before accepting is retried when there was no room for a client.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// So many connections are taken at one socket before the others get their turn.
+/// Maximum number of connections accepted on one socket before the others are served.
 const AT_ONCE: usize = 16;
 
 /// A socket of a sandbox.
 pub(super) enum Taken {
-    /// Messages that ask for names.
+    /// Name queries over UDP.
     Names(UdpSocket),
     Stream(TcpListener, Served),
 }
 
-/// What is served at a socket.
+/// The service of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Served {
-    /// Requests to a proxy.
+    /// The proxy.
     Proxy,
-    /// What programs ask to learn the address of a host.
+    /// Name queries over TCP.
     Names,
-    /// Whatever is meant for a host.
+    /// Connections to the address of a host.
     Host,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn all(shared: &Arc<Shared>, mut sockets: Vec<Taken>) {
         if handoff {
             match shared.listeners.next_socket() {
                 Ok(Some(socket)) => sockets.extend(Taken::of(socket).ok()),
-                // A sandbox that could not hand one over is gone, or it is the end.
+                // The sandbox is gone before it passed a socket, or the proxy ends.
                 Ok(None) | Err(_) => return,
             }
         }
@@ -63,11 +63,12 @@ pub(super) fn all(shared: &Arc<Shared>, mut sockets: Vec<Taken>) {
     }
 }
 
-/// Waits until there is something to do: at the handoff, which comes first, and at each socket.
+/// Waits for events: at the handoff, which is the first result, and at each socket.
 fn ready(shared: &Shared, sockets: &[Taken], is_full: bool) -> io::Result<Vec<bool>> {
     let mut fds = vec![PollFd::new(&shared.listeners, PollFlags::IN)];
     fds.extend(sockets.iter().map(|socket| match socket {
         Taken::Names(socket) => PollFd::new(socket, PollFlags::IN),
+        // Not polled for input while full: the event would be ready again at once.
         Taken::Stream(listener, _) if is_full => PollFd::new(listener, PollFlags::empty()),
         Taken::Stream(listener, _) => PollFd::new(listener, PollFlags::IN),
     }));
@@ -76,7 +77,7 @@ fn ready(shared: &Shared, sockets: &[Taken], is_full: bool) -> io::Result<Vec<bo
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
-    // Where there was no room, each is tried again after the pause.
+    // After the pause, every socket is tried again, because waiting clients cause no new event.
     Ok(fds.iter().enumerate().map(|(at, fd)| !fd.revents().is_empty() || (is_full && at > 0)).collect())
 }
 
@@ -84,12 +85,14 @@ impl Taken {
     fn of(socket: OwnedFd) -> io::Result<Self> {
         if socket_type(&socket)? == SocketType::DGRAM {
             let socket = UdpSocket::from(socket);
+            // One thread serves all sockets, so no call on one of them may block.
             socket.set_nonblocking(true)?;
             return Ok(Self::Names(socket));
         }
         let listener = TcpListener::from(socket);
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
+        // The sandbox sends only descriptors, so the address is what distinguishes the sockets.
         let served = match (address.ip() == Ipv4Addr::LOCALHOST, address.port()) {
             (true, PROXY_PORT) => Served::Proxy,
             (true, name_server::PORT) => Served::Names,
@@ -99,14 +102,14 @@ impl Taken {
     }
 }
 
-/// Takes some of those who wait at a socket. Says whether there was room for them.
+/// Accepts some of the waiting clients of a socket. Returns whether there was room for all of them.
 fn accept(listener: &TcpListener, served: Served, shared: &Arc<Shared>) -> bool {
     for _ in 0..AT_ONCE {
         let Some(counted) = shared.room() else { return false };
         let client = match listener.accept() {
             Ok((client, _)) => client,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
-            // The client has gone again, or this program has too many files open for a moment.
+            // The client has disconnected, or the process is briefly out of file descriptors.
             Err(_) => return false,
         };
         let for_thread = Arc::clone(shared);
@@ -126,13 +129,13 @@ fn accept(listener: &TcpListener, served: Served, shared: &Arc<Shared>) -> bool 
             }
             client.shutdown(Shutdown::Both).ok();
         };
-        // Without a thread for it, a client finds its connection closed.
+        // If no thread can be created, the connection is closed.
         spawn(shared, serve).ok();
     }
     true
 }
 
-/// The record does not grow without end, whatever a command does: of all that are too many, the first is put there.
+/// Records only the first request above the limit, so that a command cannot fill the trail.
 fn too_many(shared: &Shared, before: u64) {
     if before == 0 {
         shared.refused(&refusal(shared));
@@ -140,7 +143,7 @@ fn too_many(shared: &Shared, before: u64) {
 }
 
 impl Shared {
-    /// A request beyond all that are served, on a connection that is. The first is put on record.
+    /// Returns the refusal of a request above the limit, on an open connection. The first is recorded.
     pub(super) fn refused_as_too_many(&self, before: u64) -> Arc<Refused> {
         if before == 0 { self.refused(&refusal(self)) } else { Arc::new(Refused::new(None, refusal(self))) }
     }

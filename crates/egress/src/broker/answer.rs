@@ -1,4 +1,4 @@
-//! What a client is told whose request does not go through.
+//! Responses to refused requests.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -9,13 +9,13 @@ use super::Shared;
 use super::refusals::Refused;
 use super::resolve_check::Brokered;
 
-/// How long a client that was refused may take to read its answer.
+/// Time that a refused client has to read the response.
 pub(super) const MOMENT: Duration = Duration::from_secs(1);
 
-/// The number for what a list does not let through.
+/// The status code for a refusal by the list.
 const FORBIDDEN: u16 = 403;
 
-/// Numbers for what is refused by other rules.
+/// Status codes for other rules.
 const STATUS: &[(&str, u16)] = &[
     ("no-address", 502),
     ("cannot-connect", 502),
@@ -29,7 +29,7 @@ const STATUS: &[(&str, u16)] = &[
     ("too-slow", 408),
 ];
 
-/// Returns the whole answer. The rule stands in its first line as well, which is all that some clients show.
+/// Returns the whole response. Its status line contains the rule, because some clients show nothing else.
 fn answer(refused: &Refused, status: Option<u16>) -> String {
     let rule = refused.rule();
     let by_rule = status_of(refused);
@@ -41,12 +41,12 @@ fn answer(refused: &Refused, status: Option<u16>) -> String {
     )
 }
 
-/// The number for what a rule refuses.
+/// Returns the status code for a rule.
 pub(super) fn status_of(refused: &Refused) -> u16 {
     STATUS.iter().find(|row| row.0 == refused.rule()).map_or(FORBIDDEN, |row| row.1)
 }
 
-/// Returns an answer whose body is a document.
+/// Returns a response with a document as body.
 pub(super) fn document(status: &str, headers: &str, text: &str) -> String {
     let length = text.len();
     format!(
@@ -55,23 +55,24 @@ pub(super) fn document(status: &str, headers: &str, text: &str) -> String {
     )
 }
 
-/// A head that was not understood, as what was decided about it.
+/// Converts an invalid head to a refusal.
 pub(super) fn about(bad: BadRequest) -> Brokered {
     let BadRequest { rule, reason, fix, .. } = bad;
     Brokered { fix, ..Brokered::refused(&"the request", rule, reason) }
 }
 
-/// Puts a refusal on record, and tells the client. What cannot be put on record is refused all the same.
+/// Records a refusal, and sends it to the client. A refusal that cannot be recorded is still refused.
 pub(super) fn refuse(client: &TcpStream, shared: &Shared, refused: &Brokered, status: Option<u16>) {
     say(client, &shared.refused(refused), status);
 }
 
-/// Tells a client why. What it still sends is read and thrown away for a moment, or it might not get to read its answer.
+/// Sends a client the reason. Its remaining bytes are read for a moment, because closing with unread bytes resets the connection
+/// before the client has read the response.
 pub(super) fn say(client: &TcpStream, refused: &Refused, status: Option<u16>) {
     say_bytes(client, answer(refused, status).as_bytes());
 }
 
-/// Sends a client the last that it gets.
+/// Sends the last bytes to a client.
 pub(super) fn say_bytes(mut client: &TcpStream, bytes: &[u8]) {
     let said = client
         .set_write_timeout(Some(MOMENT))

@@ -1,4 +1,4 @@
-//! A client of the proxy itself: what it asks for is read, by HTTP or by SOCKS, and then decided.
+//! Serves clients of the proxy's own port: reads their request, by HTTP or SOCKS, and decides on it.
 
 use std::io::{self, Write as _};
 use std::net::TcpStream;
@@ -12,17 +12,17 @@ use super::client_reader::{Incoming, More, head};
 use super::tunnel::{self, Speaks};
 use super::{Kept, Shared};
 
-/// The most bytes of a greeting or a request of SOCKS.
+/// Maximum length of a SOCKS greeting or request.
 const MAX_SOCKS: usize = 512;
 
-/// Serves a client to its end.
+/// Serves a client until its end.
 pub(super) fn serve(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>) {
     asked(client, shared, kept, Incoming::new(client, shared.options.patience, Vec::new()));
 }
 
-/// Serves a client that may have said something already.
+/// Serves a client whose first bytes may already be read.
 pub(super) fn asked(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>, mut incoming: Incoming<'_>) {
-    // Who connects and says nothing has asked for nothing.
+    // A client that sends nothing has requested nothing, so there is nothing to record.
     if incoming.bytes.is_empty() && !matches!(incoming.more(), Ok(More::Came)) {
         return;
     }
@@ -64,7 +64,7 @@ fn serve_socks(
     asked_by_socks(client, shared, kept, incoming)
 }
 
-/// Serves a client that was greeted, by SOCKS.
+/// Serves a SOCKS client after the greeting.
 pub(super) fn asked_by_socks(
     client: &TcpStream,
     shared: &Arc<Shared>,
@@ -80,7 +80,7 @@ pub(super) fn asked_by_socks(
     Ok(())
 }
 
-/// Reads until something is complete, and takes it away from what has come.
+/// Reads until a message is complete, and removes it from the buffer.
 fn complete<T>(
     incoming: &mut Incoming<'_>,
     read: fn(&[u8]) -> Socks<T>,

@@ -1,4 +1,4 @@
-//! Reads what a client says first. All of it has to come within one time, however slowly it drips.
+//! Reads a client's first bytes. One timeout applies to all of them, so that a client cannot hold a thread by sending slowly.
 
 use std::io::{self, Read as _};
 use std::net::TcpStream;
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use super::super::proxy_request::{BadRequest, MAX_HEAD};
 use super::relay::is_timeout;
 
-/// What the end of a head looks like.
+/// The end of a head.
 const EMPTY_LINE: &[u8] = b"\r\n\r\n";
 
-/// What a client has said so far.
+/// The bytes that a client has sent so far.
 pub(super) struct Incoming<'c> {
     client: &'c TcpStream,
     began: Instant,
@@ -18,13 +18,13 @@ pub(super) struct Incoming<'c> {
     pub(super) bytes: Vec<u8>,
 }
 
-/// How the wait for more ended.
+/// The result of waiting for more bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum More {
     Came,
-    /// There will be no more.
+    /// The client closed the connection.
     Ended,
-    /// There was not enough in time.
+    /// The timeout expired.
     TooSlow,
 }
 
@@ -33,7 +33,7 @@ impl<'c> Incoming<'c> {
         Self { client, began: Instant::now(), patience, bytes }
     }
 
-    /// Who says it.
+    /// Returns the client.
     pub(super) fn client(&self) -> &'c TcpStream {
         self.client
     }
@@ -60,7 +60,7 @@ impl<'c> Incoming<'c> {
     }
 }
 
-/// Reads until a head is complete, and says where it ends, or what is wrong with it; nothing if there is no more.
+/// Reads until a head is complete. Returns the end of the head or the problem with it; nothing if the connection ended.
 pub(super) fn head(incoming: &mut Incoming<'_>) -> io::Result<Option<Result<usize, BadRequest>>> {
     let mut searched = 0_usize;
     loop {
@@ -72,7 +72,7 @@ pub(super) fn head(incoming: &mut Incoming<'_>) -> io::Result<Option<Result<usiz
         if incoming.bytes.len() > MAX_HEAD {
             return Ok(Some(Err(too_long())));
         }
-        // The end may have come in part.
+        // The last bytes are searched again, because they may begin the empty line.
         searched = incoming.bytes.len().saturating_sub(EMPTY_LINE.len() - 1);
         match incoming.more()? {
             More::Came => {}

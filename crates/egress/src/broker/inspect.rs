@@ -1,7 +1,7 @@
-//! Looks into what goes over TLS, where requests are to be judged or changed.
+//! TLS inspection, for hosts whose requests are checked or changed.
 //!
-//! The client sees a certificate that only its sandbox trusts, and the host has to present one that this machine trusts. In
-//! between there are requests, each judged as one of plain HTTP is. A connection that cannot be inspected is closed.
+//! The client gets a certificate that only its sandbox trusts, and the host must present one that this machine trusts. In
+//! between, each request is checked like a plain HTTP request. A connection that cannot be inspected is closed.
 #![expect(clippy::disallowed_methods, reason = "looks how long a client may take")]
 
 mod authority;
@@ -57,15 +57,15 @@ use stream::{Checked, Checks, Prefixed};
 use watch::Watch as _;
 use whole::WholeBodies;
 
-/// The protocols that are looked into, the better one first.
+/// The supported protocols, in order of preference.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Requests of one connection at a time, and what is held of each until the other side takes it.
+/// Maximum number of concurrent requests of a connection, and of buffered bytes of each.
 const MAX_STREAMS: u32 = 100;
 const WINDOW: u32 = 256 << 10;
 const CONNECTION_WINDOW: u32 = 1 << 20;
 
-/// What looks into connections for one broker.
+/// The inspector of a proxy's connections.
 pub(super) struct Inspector {
     authority: Authority,
     to_hosts: ClientConfig,
@@ -76,10 +76,10 @@ pub(super) struct Inspector {
 }
 
 impl Inspector {
-    /// Makes an authority, and the files by which a sandbox trusts it.
+    /// Creates a certificate authority, and the files by which a sandbox trusts it.
     ///
     /// # Errors
-    /// When certificates cannot be read, or files not be written.
+    /// When certificates cannot be read, or files cannot be written.
     pub(super) fn start(extra: &[PathBuf], rewrite: Option<Arc<dyn Rewrite>>) -> io::Result<Self> {
         let authority = Authority::new()?;
         let roots = Roots::read(extra)?;
@@ -93,17 +93,17 @@ impl Inspector {
         Ok(Self { authority, to_hosts, rewrite, trust: Arc::new(trust), _alive: alive, bodies })
     }
 
-    /// The files by which a sandbox trusts what it is shown.
+    /// Returns the files by which a sandbox trusts the authority.
     pub(super) fn trust(&self) -> Arc<RunTrust> {
         Arc::clone(&self.trust)
     }
 
-    /// Whether a conversation is looked into to change what is said.
+    /// Whether a connection is inspected in order to rewrite it.
     pub(super) fn rewrites(&self, target: &NetTarget, wire: Wire) -> bool {
         self.rewrite.as_ref().is_some_and(|rewrite| rewrite.inspects(target, wire == Wire::Tls))
     }
 
-    /// What a client is shown, if it may speak these protocols.
+    /// Returns the TLS configuration for a client with these protocols.
     fn to_client(&self, target: &NetTarget, protocol: Option<&[u8]>) -> io::Result<ServerConfig> {
         let certified = self.authority.for_host(&target.host)?;
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -118,7 +118,7 @@ impl Inspector {
     }
 }
 
-/// A conversation that is to be looked into: what the client said, to whom, and the connection there.
+/// A connection to inspect: the client's first bytes, the target, and the connection to it.
 pub(super) struct Begun<'b> {
     pub(super) client: &'b TcpStream,
     pub(super) server: &'b TcpStream,
@@ -128,17 +128,17 @@ pub(super) struct Begun<'b> {
     pub(super) wire: Wire,
 }
 
-/// Serves a client to its end.
+/// Serves a client until its end.
 ///
 /// # Errors
-/// When nothing can wait for its connections.
+/// When the runtime for its connections cannot be created.
 pub(super) fn converse(shared: &Arc<Shared>, inspector: &Arc<Inspector>, begun: Begun<'_>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (client, server) = (begun.client.try_clone()?, begun.server.try_clone()?);
     let ends = vec![client.try_clone()?, server.try_clone()?];
     for side in [&client, &server] {
         side.set_nonblocking(true)?;
-        // A client may have come over a socket that has no packets to wait for.
+        // Fails for a Unix socket, which has no such option.
         side.set_nodelay(true).ok();
     }
     runtime.block_on(async {
@@ -164,7 +164,7 @@ pub(super) fn converse(shared: &Arc<Shared>, inspector: &Arc<Inspector>, begun: 
     })
 }
 
-/// What is known of a conversation before it begins.
+/// The parameters of a connection.
 struct Talk<'t> {
     shared: &'t Arc<Shared>,
     inspector: &'t Arc<Inspector>,
@@ -174,10 +174,10 @@ struct Talk<'t> {
     ends: Vec<TcpStream>,
 }
 
-/// What ends when the connection to the host does.
+/// Resources that end with the connection to the host.
 type Ends = Option<tokio::task::JoinHandle<()>>;
 
-/// What both sides of a connection can do.
+/// A stream of either side of a connection.
 trait Side: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Side for S {}
@@ -213,7 +213,7 @@ impl Talk<'_> {
         }
     }
 
-    /// What is put on record when a client does not like what it is shown.
+    /// Returns the refusal for a client that rejects the certificate.
     fn untrusting(&self, why: &str) -> Brokered {
         let reason = format!(
             "the program ended the conversation over TLS when it was shown the certificate of this run, by which \
@@ -226,7 +226,7 @@ impl Talk<'_> {
         Brokered { fix: Some(fix), ..Brokered::refused(self.target, "not-trusted", reason) }
     }
 
-    /// Speaks TLS to the host, which has to show that it is the one.
+    /// Starts TLS with the host, and verifies its certificate.
     async fn connect(&self, server: tokio::net::TcpStream, wanted: &[&[u8]]) -> (Upstream, Ends) {
         let name = match &self.target.host {
             Host::Name(name) => ServerName::try_from(name.clone()).ok(),
@@ -352,7 +352,7 @@ impl Talk<'_> {
     }
 }
 
-/// Whether the connection to the host has ended just now. What the client asks behind that would go nowhere.
+/// Whether the connection to the host has just ended. Later requests of the client could not be sent.
 fn has_ended(ends: &mut Ends, context: &mut Context<'_>) -> bool {
     let is_ready = ends.as_mut().is_some_and(|task| Pin::new(task).poll(context).is_ready());
     if is_ready {
@@ -361,15 +361,15 @@ fn has_ended(ends: &mut Ends, context: &mut Context<'_>) -> bool {
     is_ready
 }
 
-/// Whether TLS itself failed, and not the connection under it.
+/// Whether TLS failed, and not the connection below it.
 fn is_of_tls(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
     error.is::<rustls::Error>()
 }
 
-/// The longest head that the library takes: what is longer was refused before.
+/// Maximum length of a head for the library; longer ones were refused before.
 const MAX_BUFFER: usize = 2 * MAX_HEAD;
 
-/// Ends a conversation in which nothing goes through for too long, in either direction.
+/// Ends a connection that is idle in both directions for too long.
 async fn cut_when_idle(conversation: Arc<Inspected>) {
     while !conversation.pulse.is_over() {
         tokio::time::sleep(conversation.pulse.wait()).await;

@@ -1,5 +1,5 @@
-//! Tells programs in a sandbox which address a name has there. Nothing is looked up for it, and so nothing leaves: what is not
-//! in the list does not exist, whatever was put into its name.
+//! Answers name queries in the sandbox with virtual addresses. No query leaves this machine: names outside of the host list do
+//! not exist, so data cannot be exfiltrated in names.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpStream, UdpSocket};
@@ -9,16 +9,16 @@ use super::super::broker_hostname;
 use super::super::name_query::{MAX_QUERY, NameAnswer, NameQuery};
 use super::Shared;
 
-/// Where names are looked up.
+/// The DNS port.
 pub(super) const PORT: u16 = 53;
 
-/// So many messages are answered before others get their turn.
+/// Maximum number of messages answered before other sockets are served.
 const AT_ONCE: usize = 64;
 
-/// So many names that are not in the list are put on record.
+/// Maximum number of recorded names that are not in the list.
 const MAX_RECORDED: usize = 256;
 
-/// Answers all messages that have come.
+/// Answers pending queries over UDP.
 pub(super) fn answer_all(socket: &UdpSocket, shared: &Shared) {
     let mut room = [0; MAX_QUERY];
     for _ in 0..AT_ONCE {
@@ -71,9 +71,10 @@ fn answer(message: &[u8], shared: &Shared) -> Option<Vec<u8>> {
     )
 }
 
-/// Each name once, and no more of them than anybody would read.
+/// Records each unlisted name once, up to a limit.
 fn put_on_record(name: &str, shared: &Shared) {
-    // Whose address something is, programs ask for by the way, and which services a host has that they may talk to.
+    // Reverse lookups and service records (`_https._tcp.HOST`) of allowed hosts are routine queries, not attempts to reach
+    // another host.
     let host = name.split('.').skip_while(|label| label.starts_with('_')).collect::<Vec<_>>().join(".");
     if name.ends_with(".arpa") || (host != name && shared.check.has_name(&host)) {
         return;

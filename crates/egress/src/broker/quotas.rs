@@ -1,11 +1,11 @@
-//! Counts what each entry of a list has let through, and says when that is enough.
+//! Usage of the entries of a host list, and their limits.
 
 use std::time::{Duration, Instant};
 
 use super::super::conditions::EntryBounds;
 use super::super::host_list::NOT_LISTED;
 
-/// What the entries of a list have let through, in their order.
+/// Usage of the entries, in their order.
 #[derive(Debug)]
 pub(super) struct Quotas {
     began: Instant,
@@ -15,21 +15,21 @@ pub(super) struct Quotas {
 #[derive(Debug, Clone, Default)]
 struct Used {
     requests: u64,
-    /// When the span began that the rate is counted in, and what was let through in it.
+    /// Start of the current time span of the rate, and the number of requests in it.
     span: Option<(Instant, u64)>,
 }
 
-/// What is let through of one request or connection.
+/// The limits of an allowed request or connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Granted {
-    /// Bytes from the command and to it.
+    /// Maximum bytes from and to the command.
     pub(super) upload: Option<u64>,
     pub(super) download: Option<u64>,
-    /// When it is cut.
+    /// When it is closed.
     pub(super) until: Option<Instant>,
 }
 
-/// Why an entry lets nothing more through.
+/// Why an entry is exhausted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Exhausted {
     pub(super) rule: &'static str,
@@ -41,7 +41,7 @@ impl Quotas {
         Self { began, entries: Vec::new() }
     }
 
-    /// Takes one request from the first of these entries that still has one, each with its bounds.
+    /// Charges a request to the first of these entries that is not exhausted.
     pub(super) fn take(
         &mut self,
         entries: &[(usize, &str, EntryBounds)],
@@ -91,7 +91,7 @@ impl Used {
         Ok(Granted { upload: bounds.upload, download: bounds.download, until })
     }
 
-    /// How many were let through in the span that is now.
+    /// Returns the number of requests in the current time span, and starts a new one if it is over.
     fn in_span(&mut self, each: Duration, now: Instant) -> u64 {
         match self.span {
             Some((since, count)) if now.saturating_duration_since(since) < each => count,

@@ -8,34 +8,34 @@ use serde::Serialize;
 use super::super::broker_hostname::WHY_URL;
 use super::resolve_check::Brokered;
 
-/// So many refusals are kept, the latest.
+/// Maximum number of kept refusals.
 const MAX_KEPT: usize = 256;
 
-/// The longest reason that is kept: one may hold much of what a client sent.
+/// Maximum length of a kept reason, which may contain much of a request.
 const MAX_REASON: usize = 500;
 
-/// So many bytes are kept of all together. Each client that asks for them gets a copy.
+/// Maximum size of all kept refusals, because each client that requests them gets a copy.
 const MAX_BYTES: usize = 256 << 10;
 
-/// Something that was refused.
+/// A refusal, with its record.
 #[derive(Debug)]
 pub(super) struct Refused {
-    /// Its name on record, if it is there.
+    /// Its ID in the record, if it was recorded.
     id: Option<String>,
     what: Brokered,
 }
 
-/// The latest refusals, the last one last.
+/// The latest refusals, the most recent one last.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
     kept: VecDeque<Arc<Refused>>,
-    /// How many bytes they are.
+    /// Their size in bytes.
     bytes: usize,
-    /// How many there were before those.
+    /// The number of earlier refusals.
     forgotten: u64,
 }
 
-/// A refusal, as programs read it. What a decision has as well is called as there.
+/// The JSON form of a refusal. Members that a decision has as well have the same names.
 #[derive(Serialize)]
 struct Document<'r> {
     by: &'static str,
@@ -80,12 +80,12 @@ impl Refused {
         target.len() + reason.len() + more
     }
 
-    /// Where it is told of again.
+    /// The URL that explains it.
     pub(super) fn url(&self) -> Option<String> {
         self.id.as_ref().map(|id| format!("{WHY_URL}/{id}"))
     }
 
-    /// The whole of it, as one line of JSON.
+    /// Returns it as one line of JSON.
     pub(super) fn told(&self) -> String {
         line(&self.document())
     }
@@ -106,7 +106,7 @@ impl Refused {
         }
     }
 
-    /// Whether it has this name, or is about this host, whatever the port.
+    /// Whether it has this ID, or is about this host at any port.
     fn is_called(&self, name: &str) -> bool {
         let behind_host = self.what.target.strip_prefix(name);
         self.id.as_deref() == Some(name)
@@ -125,19 +125,19 @@ impl Refusals {
         }
     }
 
-    /// All of them, as one line of JSON.
+    /// Returns all as one line of JSON.
     pub(super) fn all(&self) -> String {
         let refused = self.kept.iter().map(|refused| refused.document()).collect();
         line(&All { refused, forgotten: self.forgotten })
     }
 
-    /// The last one of this name, or about this host.
+    /// Returns the last one with this ID, or about this host.
     pub(super) fn last_called(&self, name: &str) -> Option<String> {
         self.kept.iter().rev().find(|refused| refused.is_called(name)).map(|refused| refused.told())
     }
 }
 
-/// What is made of words and numbers can be written in any case.
+/// Serializes a document as a line. Strings and numbers always serialize.
 fn line(document: &impl Serialize) -> String {
     serde_json::to_string(document).map(|text| text + "\n").unwrap_or_default()
 }

@@ -8,24 +8,25 @@ use std::time::{Duration, Instant};
 use super::super::chunked::Chunked;
 use super::last_answer::LastAnswer;
 
-/// When something was last carried, in either direction: who downloads for an hour sends nothing in that time.
+/// When bytes were last relayed, in either direction: during a long download the client sends nothing.
 pub(super) struct Pulse {
     began: Instant,
+    /// In milliseconds since `began`: an atomic that both directions update without a lock.
     last: AtomicU64,
     idle: Duration,
-    /// When both directions are cut, whatever they carry.
+    /// When both directions are closed, even if active.
     until: Option<Instant>,
-    /// Which bound was run into, if one was.
+    /// The exceeded limit, if any.
     over: AtomicU8,
 }
 
-/// A bound that ended a conversation.
+/// A limit that ended a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Over {
     Upload = 1,
     Download,
     Lifetime,
-    /// That of a secret which a request was sent with.
+    /// The lifetime of a secret in a request.
     Lease,
 }
 
@@ -34,7 +35,7 @@ impl Pulse {
         Self { began: Instant::now(), last: AtomicU64::new(0), idle, until, over: AtomicU8::new(0) }
     }
 
-    /// Which bound was run into.
+    /// Returns the exceeded limit.
     pub(super) fn over(&self) -> Option<Over> {
         let over = self.over.load(Ordering::Relaxed);
         [Over::Upload, Over::Download, Over::Lifetime, Over::Lease].into_iter().find(|one| *one as u8 == over)
@@ -45,8 +46,9 @@ impl Pulse {
         io::ErrorKind::QuotaExceeded.into()
     }
 
-    /// How long a side is waited for at once.
+    /// Returns the timeout of a single read.
     pub(super) fn wait(&self) -> Duration {
+        // With an end, checked every second, so that it is observed in time on a silent connection.
         let often = if self.until.is_some() { Duration::from_secs(1) } else { self.idle };
         (self.idle / 4).min(often).max(Duration::from_millis(10))
     }
@@ -55,6 +57,7 @@ impl Pulse {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
+    /// Records activity.
     pub(super) fn beat(&self) {
         self.last.store(self.now(), Ordering::Relaxed);
     }
@@ -69,30 +72,30 @@ impl Pulse {
     }
 }
 
-/// Whether the end of one side is told to the other.
+/// Whether the end of one direction is forwarded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AtEnd {
     Tell,
-    /// A request that is complete is not the end of its connection.
+    /// A complete request does not end the connection.
     Keep,
 }
 
-/// How much is carried from one side to the other.
+/// The number of bytes to relay in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Upload {
-    /// As many bytes as the head of a request says, or as may ever come.
+    /// The length in the head of a request, or unlimited.
     Length(u64),
-    /// A body that comes in pieces.
+    /// A chunked body.
     Chunked(Chunked),
 }
 
 impl Upload {
-    /// Whatever comes.
+    /// Without a limit.
     pub(super) const fn all() -> Self {
         Self::Length(u64::MAX)
     }
 
-    /// Returns how many of these bytes belong to it.
+    /// Returns the number of these bytes that belong to it.
     ///
     /// # Errors
     /// When its end cannot be determined.
@@ -112,7 +115,7 @@ impl Upload {
     }
 }
 
-/// How many bytes may be carried, and which bound that is.
+/// A limit on bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Most {
     pub(super) bytes: Option<u64>,
@@ -120,7 +123,7 @@ pub(super) struct Most {
 }
 
 impl Most {
-    /// Takes some of it, if there is as much.
+    /// Uses some of it, if that much is left.
     pub(super) fn take(&mut self, bytes: usize) -> bool {
         match &mut self.bytes {
             None => true,
@@ -129,7 +132,7 @@ impl Most {
     }
 }
 
-/// When something is cut that goes on, and by which bound.
+/// When a connection is closed, and by which limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct End {
     pub(super) at: Instant,
@@ -137,7 +140,7 @@ pub(super) struct End {
 }
 
 impl End {
-    /// Returns the first of the two: that of an entry, and that of what is lent.
+    /// Returns the earlier of two ends: that of an entry, and that of a secret.
     pub(super) fn first(of_entry: Option<Instant>, of_lease: Option<Instant>) -> Option<Self> {
         let ends = |at, bound| Self { at, bound };
         let both = [of_lease.map(|at| ends(at, Over::Lease)), of_entry.map(|at| ends(at, Over::Lifetime))];
@@ -145,8 +148,8 @@ impl End {
     }
 }
 
-/// Carries so much from one side to the other, until there is no more. When something fails or nothing is
-/// carried for too long, both sides are closed, which ends the other direction as well.
+/// Relays one direction until its end or limit. On an error or after the idle time both sides are closed, which ends the other
+/// direction as well.
 pub(super) fn carry(
     from: &TcpStream,
     to: &TcpStream,
@@ -168,7 +171,7 @@ fn carry_all(
     mut answer: Option<LastAnswer>,
     pulse: &Pulse,
 ) -> io::Result<()> {
-    // It wakes now and then, to see whether the other direction still carries.
+    // Reads time out periodically, to check whether the other direction is active.
     from.set_read_timeout(Some(pulse.wait()))?;
     to.set_write_timeout(Some(pulse.idle.max(Duration::from_millis(10))))?;
     let mut room = [0; 16 << 10];
@@ -184,7 +187,7 @@ fn carry_all(
             Err(error) => return Err(error),
         };
         let bytes = room.get(..read).unwrap_or_default();
-        // What is behind it goes nowhere.
+        // Bytes after the end are dropped: they would be a request that was not checked.
         let taken = left.take(bytes)?;
         if !most.take(taken) {
             return Err(pulse.ends(most.bound));

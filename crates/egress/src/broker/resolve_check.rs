@@ -1,4 +1,4 @@
-//! Whether a target may be reached, by its name and by every address that the name leads to.
+//! Decides on a target by its name and by every address that the name resolves to.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -11,53 +11,53 @@ use super::super::special_domains;
 use super::super::target::{Host, NetTarget};
 use super::BrokerOptions;
 
-/// The rule for what is let through so that it is seen.
+/// The rule for requests that are allowed in observing mode.
 const OBSERVED: &str = "observed";
 
-/// The most addresses of one name.
+/// Maximum number of addresses of a name.
 const MAX_ADDRESSES: usize = 64;
 
-/// How a name becomes addresses.
+/// Resolves a name.
 pub(super) type Resolve = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
-/// What was decided about a request to a broker.
+/// The decision on a request to the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Brokered {
-    /// What was asked for.
+    /// The requested target.
     pub target: String,
     /// The rule that decided: one of [`NetVerdict::rule`](super::super::NetVerdict::rule), `observed`, `leads-elsewhere`,
     /// `no-address`, `other-host`, `bad-request`, `too-many` …
     pub rule: &'static str,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
-    /// The narrowest change that would let it through, if there is one.
+    /// The narrowest change that would allow it, if any.
     pub fix: Option<String>,
-    /// The narrowest entry of the list that would, if one would.
+    /// The narrowest entry of the host list that would allow it, if any.
     pub entry: Option<String>,
-    /// The addresses that it leads to. Nothing else is connected to; none, if it may not be reached.
+    /// The resolved addresses. Only these are connected to; empty if it is refused.
     pub addresses: Vec<SocketAddr>,
 }
 
 impl Brokered {
-    /// Returns whether it may be reached.
+    /// Returns whether it is allowed.
     #[must_use]
     pub const fn is_allowed(&self) -> bool {
         !self.addresses.is_empty()
     }
 
-    /// What is not let through.
+    /// Returns a refusal.
     pub(super) fn refused(target: &impl ToString, rule: &'static str, reason: impl Into<String>) -> Self {
         let (target, reason) = (target.to_string(), reason.into());
         Self { target, rule, reason, fix: None, entry: None, addresses: Vec::new() }
     }
 }
 
-/// Decides for a list of hosts.
+/// Decides by a host list.
 pub(super) struct ResolveCheck {
     policy: NetPolicy,
     list: HostList,
-    /// Whether every public host may be reached.
+    /// Whether every public host is allowed.
     observes: bool,
     /// Name of the host list in error messages, so that a user knows which setting to change.
     list_name: String,
@@ -70,7 +70,8 @@ impl ResolveCheck {
         Self { policy: NetPolicy::Hosts(list.clone()), list, observes, list_name, resolve }
     }
 
-    /// Decides about a target. A name is looked up once, here, so what was judged is what is connected to.
+    /// Decides on a target. A name is resolved only here, so that connections go to the addresses that were checked (DNS
+    /// rebinding).
     pub(super) fn decide(&self, target: &NetTarget) -> Brokered {
         let verdict = self.policy.decide(target);
         let refused = |rule, reason: String| Brokered::refused(target, rule, reason);
@@ -86,8 +87,9 @@ impl ResolveCheck {
             Ok(_) => return refused("no-address", "the name leads to no address".to_owned()),
             Err(error) => return refused("no-address", format!("the name leads nowhere: {error}")),
         };
-        match addresses.iter().find(|address| !self.may_be_meant(target, address)) {
+        match addresses.iter().find(|address| !self.may_resolve_to(target, address)) {
             None => Brokered { addresses, ..refused(rule, reason) },
+            // One such address refuses the name, because any of the addresses may be the one that is connected to.
             Some(address) => {
                 let kind = AddressKind::of(address.ip());
                 let reason = format!("it leads to {}, and that is {}", address.ip(), kind.words());
@@ -97,7 +99,7 @@ impl ResolveCheck {
         }
     }
 
-    /// What the list says of a target that it does not let through.
+    /// Returns the refusal of a target by the list.
     fn judged(&self, target: &NetTarget) -> Brokered {
         let verdict = self.policy.decide(target);
         let notes = verdict.notes.iter().map(|note| format!("; {note}"));
@@ -105,17 +107,17 @@ impl ResolveCheck {
         self.advising(Brokered::refused(target, verdict.rule, reason), verdict.entry)
     }
 
-    /// Adds what entry of the list would let something through, if one would.
+    /// Adds the entry that would allow a refused request.
     pub(super) fn advising(&self, refused: Brokered, entry: Option<String>) -> Brokered {
         Brokered { fix: entry.as_ref().map(|entry| self.add(entry)), entry, ..refused }
     }
 
-    /// Returns whether a target that no entry names may be reached all the same. What is not public has to be named.
+    /// Returns whether observing mode allows a target without an entry. Targets that are not public always need one.
     pub(super) fn observes_at(&self, target: &NetTarget) -> bool {
         self.observes && policy::kind(target).0 == AddressKind::Public
     }
 
-    /// Returns whether a name may be reached at some port.
+    /// Returns whether a name is allowed at any port.
     pub(super) fn has_name(&self, name: &str) -> bool {
         let is_observed = || {
             let target = NetTarget::parse(name).ok().filter(|target| self.observes_at(target));
@@ -129,22 +131,22 @@ impl ResolveCheck {
         self.list.entry_for(target).is_some()
     }
 
-    /// Applies the list to one request, or to a connection whose requests are not seen.
+    /// Applies the list to a request, or to a connection whose requests are not visible.
     pub(super) fn rule_on(&self, target: &NetTarget, asked: Option<Asked<'_>>) -> Ruling<'_> {
         self.list.rule_on(target, asked)
     }
 
-    /// Returns whether an entry about a target speaks of requests.
+    /// Returns whether an entry for a target has conditions on requests.
     pub(super) fn looks_inside(&self, target: &NetTarget) -> bool {
         self.list.looks_inside(target)
     }
 
-    /// Returns whether anything may go through to a target.
+    /// Returns whether an entry allows any protocol to a target.
     pub(super) fn carries_anything(&self, target: &NetTarget) -> bool {
         self.list.carries_anything(target)
     }
 
-    /// Decides about a name that is not in the list. It is never looked up, since a DNS query could carry data away.
+    /// Decides on a name that is not in the list. It is never resolved, because a DNS query could exfiltrate data.
     pub(super) fn unknown(&self, name: &str) -> Brokered {
         match NetTarget::parse(name) {
             Ok(target) => self.judged(&target),
@@ -166,16 +168,19 @@ impl ResolveCheck {
         }
     }
 
-    /// A public name may lead to public addresses; a name of a private network that the list names itself, to private ones.
-    /// Any other address has to be listed itself; otherwise the owner of a name could point it into the network around.
-    fn may_be_meant(&self, target: &NetTarget, address: &SocketAddr) -> bool {
+    /// Whether a name may have an address. A public name may have public addresses, and a listed name of a private network
+    /// private ones. Any other address must be listed itself; otherwise the owner of a name could point it into the local
+    /// network.
+    fn may_resolve_to(&self, target: &NetTarget, address: &SocketAddr) -> bool {
         let kind = AddressKind::of(address.ip());
         let named = || {
+            // Canonical, so that an IPv4-mapped IPv6 address is compared as the IPv4 address.
             let host = Host::Address(address.ip().to_canonical());
             self.list.names(&NetTarget { host, ..target.clone() })
         };
         match (&target.host, kind) {
             (_, AddressKind::Public) | (Host::Address(IpAddr::V4(_) | IpAddr::V6(_)), _) => true,
+            // Cloud metadata services hand out credentials, so not even a listed private name may resolve to one.
             (_, AddressKind::Metadata) => false,
             (Host::Name(name), kind) => {
                 let own = special_domains::of(name).map(|(own, _)| own);

@@ -24,51 +24,51 @@ use super::refusals::Refused;
 use super::resolve_check::Brokered;
 use super::{BrokerHandle, KEPT, STACK, client};
 
-/// So many clients may wait at a time that have not said whose they are.
+/// Maximum number of clients that have not sent a token.
 const MAX_WAITING: usize = 128;
 
 /// Minimum time before a waiting client may be closed in favour of another.
 const MIN_WAIT: Duration = Duration::from_millis(100);
 
-/// How long a client may take to say whose it is.
+/// Timeout for a client's token.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long room is looked for at the broker of a client that has as many as it may.
+/// Time that a client waits for room if its run has the maximum number of connections.
 const FOR_ROOM: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The number for a client that finds no room.
+/// The status code for a client that finds no room.
 const BUSY: u16 = 503;
 
-/// The most bytes of a name and a password in SOCKS (RFC 1929).
+/// Maximum length of a SOCKS name and password (RFC 1929).
 const MAX_SOCKS: usize = 1024;
 
 /// How a client is told to identify its run.
 const FIX: &str = "send `Proxy-Authorization: Bearer TOKEN`, with the token of `$STOCKADE_BROKER_TOKEN` within a run, and of `stockade broker token` elsewhere";
 
-/// Who may come in, and to whom.
+/// Authorization of clients.
 pub trait Gatekeeper: Send + Sync + 'static {
-    /// Whether programs of this user may come at all.
+    /// Whether programs of this user may connect.
     fn knows(&self, uid: u32) -> bool;
 
-    /// The broker that this token is for.
+    /// Returns the proxy of a token.
     fn broker(&self, token: &str) -> Option<BrokerHandle>;
 
-    /// Puts on record that a client was turned away, and returns the name that this has there.
+    /// Records that a client was refused, and returns the ID of the record.
     fn turned_away(&self, refused: &Brokered) -> Option<String>;
 }
 
-/// A served socket. When it is dropped, no client is accepted any more; accepted clients belong to their brokers.
+/// A served socket. Dropping it stops accepting clients; accepted clients belong to their proxies.
 pub struct BrokerGate {
     shared: Arc<Waiting>,
     listener: UnixListener,
 }
 
 impl BrokerGate {
-    /// Starts to serve the clients of a socket.
+    /// Starts to serve a socket.
     ///
     /// # Errors
-    /// When no thread can be made.
+    /// When a thread cannot be created.
     pub fn open(listener: UnixListener, keeper: Arc<dyn Gatekeeper>) -> io::Result<Self> {
         let shared = Arc::new(Waiting { keeper, clients: Mutex::default(), left: Condvar::new() });
         let (accepting, theirs) = (Arc::clone(&shared), listener.try_clone()?);
@@ -101,7 +101,7 @@ struct Waiting {
 
 #[derive(Default)]
 struct Clients {
-    /// By the order in which they came.
+    /// In order of arrival.
     waiting: BTreeMap<u64, Client>,
     next: u64,
 }
@@ -116,7 +116,7 @@ impl Waiting {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a client among those that wait; waits itself for a moment when there is no room, and has who waited longest go.
+    /// Adds a client to those that wait. Without room, it waits for a moment and closes the longest-waiting one.
     fn keep(self: &Arc<Self>, socket: &UnixStream) -> Option<WaitingClient> {
         let socket = socket.try_clone().ok()?;
         let mut clients = self.clients();
@@ -136,7 +136,7 @@ impl Waiting {
     }
 }
 
-/// The place of a client that waits.
+/// The place of a waiting client.
 struct WaitingClient {
     waiting: Arc<Waiting>,
     number: u64,
@@ -166,19 +166,19 @@ fn accept_all(listener: &UnixListener, waiting: &Arc<Waiting>) {
         let socket = match listener.accept() {
             Ok((socket, _)) => socket,
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => return,
-            // The client has gone again, or this program has too many files open for a moment.
+            // The client has disconnected, or the process is briefly out of file descriptors.
             Err(_) => {
                 std::thread::sleep(PAUSE);
                 continue;
             }
         };
-        // The permissions of the socket guard its name; this guards one that was handed on.
+        // The permissions of the socket guard its path; this check guards against a descriptor that was passed on.
         let is_known = socket_peercred(&socket).is_ok_and(|peer| waiting.keeper.knows(peer.uid.as_raw()));
         if !is_known {
             continue;
         }
         let Some(place) = waiting.keep(&socket) else { continue };
-        // Without a thread for it, a client finds its connection closed.
+        // If no thread can be created, the connection is closed.
         thread("broker-gate", move || welcome(socket, place)).ok();
     }
 }
@@ -191,7 +191,7 @@ struct Greeting {
 
 /// Reads a client's token, and serves the client with the proxy of that run.
 fn welcome(socket: UnixStream, place: WaitingClient) {
-    // Both kinds of stream are one descriptor, and what is asked of it here is the same for both.
+    // Both kinds of stream are a descriptor, and only operations that work for both are used here.
     let client = TcpStream::from(OwnedFd::from(socket));
     let mut incoming = Incoming::new(&client, PATIENCE, Vec::new());
     if !matches!(incoming.more(), Ok(More::Came)) {
@@ -216,7 +216,7 @@ fn welcome(socket: UnixStream, place: WaitingClient) {
     client.shutdown(Shutdown::Both).ok();
 }
 
-/// Reads the head of a request, which has the token.
+/// Reads the head of a request, which contains the token.
 fn by_http(incoming: &mut Incoming<'_>) -> Option<Greeting> {
     let end = match head(incoming).ok()?? {
         Ok(end) => end,
@@ -233,7 +233,7 @@ fn by_http(incoming: &mut Incoming<'_>) -> Option<Greeting> {
     Some(Greeting { token, speaks: Speaks::Http })
 }
 
-/// Reads a greeting of SOCKS, and the password, which is the token.
+/// Reads a SOCKS greeting, and the password, which is the token.
 fn by_socks(incoming: &mut Incoming<'_>) -> io::Result<Option<Greeting>> {
     let mut client = incoming.client();
     client.set_write_timeout(Some(MOMENT))?;
@@ -247,7 +247,7 @@ fn by_socks(incoming: &mut Incoming<'_>) -> io::Result<Option<Greeting>> {
     Ok(token.map(|token| Greeting { token: Some(token), speaks: Speaks::Socks }))
 }
 
-/// Reads until something is complete, and takes it away from what has come; nothing if it cannot become that.
+/// Reads until a message is complete, and removes it from the buffer; nothing if it is malformed.
 fn complete<T>(incoming: &mut Incoming<'_>, read: fn(&[u8]) -> Socks<T>) -> io::Result<Option<T>> {
     loop {
         match read(&incoming.bytes) {
@@ -265,10 +265,10 @@ fn complete<T>(incoming: &mut Incoming<'_>, read: fn(&[u8]) -> Socks<T>) -> io::
     }
 }
 
-/// Serves a client to its end, as soon as its broker has room for it. Until then it waits.
+/// Serves a client once its proxy has room for it.
 fn serve(broker: &BrokerHandle, client: &TcpStream, speaks: Speaks, said: Vec<u8>, place: WaitingClient) {
     let shared = &broker.0;
-    // It is authenticated, and does not occupy a place of clients that are not.
+    // The client is authenticated, so it no longer occupies a place of those that are not.
     drop(place);
     let queued = shared.place_in_queue();
     let room = queued.as_ref().and_then(|_| shared.room_until(Instant::now() + FOR_ROOM));
@@ -299,7 +299,7 @@ fn serve(broker: &BrokerHandle, client: &TcpStream, speaks: Speaks, said: Vec<u8
     }
 }
 
-/// What a client understands.
+/// The protocol of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speaks {
     Http,

@@ -1,4 +1,4 @@
-//! Lets a client through to a host: what it says first has to be for that host, and then both sides are carried.
+//! Connects a client to a host. The client's first bytes must be for that host; then both directions are relayed.
 
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
@@ -24,23 +24,23 @@ use super::relay::{AtEnd, Most, Over, Pulse, Upload, carry};
 use super::resolve_check::Brokered;
 use super::{Kept, Shared, why};
 
-/// What a client understands that waits to hear whether it is connected.
+/// The protocol in which a client waits for the result of connecting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speaks {
     Http,
     Socks,
 }
 
-/// What TLS is told in clear when a server will not talk: access is denied (RFC 8446, 6.2).
+/// The plaintext TLS alert `access_denied` (RFC 8446, section 6.2).
 const DENIED_BY_ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 49];
 
-/// How an answer begins with which a connection becomes something else than HTTP.
+/// The beginning of a response that switches protocols.
 const SWITCHES: &[u8] = b"HTTP/1.1 101 ";
 
-/// So many bytes are waited for at most until it is clear what they begin.
+/// Maximum number of bytes that are read to recognize the protocol.
 const MAX_OPENING: usize = 32 << 10;
 
-/// Serves one request that names its whole URL.
+/// Serves a request with an absolute URL.
 pub(super) fn plain(client: &TcpStream, shared: &Arc<Shared>, request: &ProxyRequest, rest: &[u8]) {
     if broker_hostname::answers_at(request.target()) {
         return why::serve(client, shared, request);
@@ -72,7 +72,7 @@ pub(super) fn plain(client: &TcpStream, shared: &Arc<Shared>, request: &ProxyReq
     }
 }
 
-/// Serves a client that asked the proxy for a connection, which it will be told of before it says anything.
+/// Serves a client that requested a tunnel, and that sends its first bytes only after the proxy has replied.
 pub(super) fn tunnel(
     mut client: &TcpStream,
     shared: &Arc<Shared>,
@@ -80,6 +80,7 @@ pub(super) fn tunnel(
     speaks: Speaks,
     rest: Vec<u8>,
 ) {
+    // Requests to the proxy's own name are answered here: no host outside has it.
     let is_own = broker_hostname::answers_at(target);
     let server = if is_own { Ok(None) } else { way_to(target, shared).map(Some) };
     let server = match server {
@@ -101,7 +102,7 @@ pub(super) fn tunnel(
     }
 }
 
-/// Connects to a target, if it may be reached.
+/// Connects to a target if it is allowed.
 fn way_to(target: &NetTarget, shared: &Shared) -> Result<(Brokered, TcpStream), (Arc<Refused>, SocksReply)> {
     let brokered = shared.check.decide(target);
     if !brokered.is_allowed() {
@@ -123,10 +124,13 @@ impl Speaks {
     }
 }
 
-/// Serves a client that believes that it is connected to a host already. What it says is read before anything is looked up: until
-/// then, it counts as silent.
+/// Serves a client that connected to the address of a host in the sandbox. Its first bytes are read before the name is resolved:
+/// until then, it counts as silent.
 pub(super) fn at_host(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>) {
-    let Some(target) = client.local_addr().ok().and_then(|address| meant(address, shared)) else { return };
+    // The local address of an accepted connection is the one that the program connected to.
+    let Some(target) = client.local_addr().ok().and_then(|address| target_for(address, shared)) else {
+        return;
+    };
     let mut incoming = Incoming::new(client, shared.options.patience, Vec::new());
     let carries_anything = shared.carries_anything(&target);
     let opening = if carries_anything { None } else { opening(&mut incoming) };
@@ -149,15 +153,15 @@ pub(super) fn at_host(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>)
     if opening.is_some_and(|opening| !is_bound(&opening, &incoming, shared, &target)) {
         return;
     }
-    // A tunnel has no reply of its own any more, so a failure can only close the connection.
+    // The client expects no reply of a proxy, so a failure can only close the connection.
     let Ok(()) = shared.told(&brokered) else { return };
     let Ok(server) = connect(&brokered, shared) else { return };
     let Some(_both) = shared.keep(&server) else { return };
     conversation(shared, client, &server, (&target, &brokered), incoming).ok();
 }
 
-/// Which host a program means that has connected to an address within.
-fn meant(address: SocketAddr, shared: &Shared) -> Option<NetTarget> {
+/// Returns the target for an address that a program in the sandbox connected to.
+fn target_for(address: SocketAddr, shared: &Shared) -> Option<NetTarget> {
     let named = |host| NetTarget { host, port: Some(address.port()), shown: None };
     let ip = address.ip().to_canonical();
     if let IpAddr::V4(four) = ip
@@ -167,10 +171,11 @@ fn meant(address: SocketAddr, shared: &Shared) -> Option<NetTarget> {
         return Some(named(Host::Name(name.to_owned())));
     }
     let (itself, loopback) = (named(Host::Address(ip)), named(Host::Name("localhost".to_owned())));
+    // An unlisted loopback address is treated as `localhost`, by which name lists usually contain it.
     Some(if ip.is_loopback() && !shared.check.lists(&itself) { loopback } else { itself })
 }
 
-/// Reads what a client says first; nothing if that is nothing.
+/// Reads a client's first bytes; nothing if it sends none.
 fn opening(incoming: &mut Incoming<'_>) -> Option<Opening> {
     loop {
         match Opening::read(&incoming.bytes) {
@@ -185,12 +190,12 @@ fn opening(incoming: &mut Incoming<'_>) -> Option<Opening> {
     }
 }
 
-/// Whether what a client says first is for the host that it was let through to.
+/// Reads a client's first bytes, and checks that they are for the allowed host.
 fn opens(incoming: &mut Incoming<'_>, shared: &Shared, target: &NetTarget) -> bool {
     opening(incoming).is_some_and(|opening| is_bound(&opening, incoming, shared, target))
 }
 
-/// Whether a conversation is for the host that it was let through to. If not, that is put on record and told.
+/// Checks that the first bytes are for the allowed host. If not, the refusal is recorded and reported.
 fn is_bound(opening: &Opening, incoming: &Incoming<'_>, shared: &Shared, target: &NetTarget) -> bool {
     let Err(Unbound { rule, reason, is_allowed_by_tcp }) = opening.is_bound_to(target) else { return true };
     let entry = is_allowed_by_tcp.then(|| format!("{target}/tcp"));
@@ -201,7 +206,7 @@ fn is_bound(opening: &Opening, incoming: &Incoming<'_>, shared: &Shared, target:
     false
 }
 
-/// Relays what a client sends and may send: one HTTP request, or everything.
+/// Relays a connection: one HTTP request, or all bytes.
 fn conversation(
     shared: &Arc<Shared>,
     client: &TcpStream,
@@ -223,6 +228,7 @@ fn conversation(
         let begun = Begun { client, server, target, brokered, first, wire };
         return inspect::converse(shared, inspector, begun);
     }
+    // An unknown protocol would be relayed unseen, although the list or a secret requires inspection for this host.
     if wire.is_none() && !shared.carries_anything(target) && shared.inspector_of(target, Wire::Tls).is_some()
     {
         let why = "requests to this host are inspected, and this connection hides them".to_owned();
@@ -259,7 +265,7 @@ fn conversation(
     }
 }
 
-/// What is carried between a client and a host, and how much of it.
+/// A relayed connection, with its limits.
 struct Talk<'t> {
     target: &'t NetTarget,
     upload: Upload,
@@ -269,7 +275,7 @@ struct Talk<'t> {
     granted: Granted,
 }
 
-/// Rules that allow a request, or a connection whose requests are not seen.
+/// Applies the host list to a request, or to a connection whose requests are not visible, and counts it.
 pub(super) fn granted(
     shared: &Shared,
     target: &NetTarget,
@@ -289,6 +295,7 @@ fn granted_by_list(
 ) -> Result<Granted, Box<Brokered>> {
     let refused = |rule, reason: String| Brokered::refused(target, rule, reason);
     match shared.check.rule_on(target, asked) {
+        // Observing only adds what no entry covers: an entry that denies still denies.
         Ruling::Denied(NOT_LISTED, _) if shared.check.observes_at(target) => Ok(Granted::default()),
         Ruling::Denied(rule, reason) => {
             let entry = Some(asked).filter(|_| rule == NOT_LISTED);
@@ -303,7 +310,7 @@ fn granted_by_list(
     }
 }
 
-/// Sends one request, and carries what is answered.
+/// Sends one request, and relays the response.
 fn one_request(
     client: &TcpStream,
     mut server: &TcpStream,
@@ -325,7 +332,7 @@ fn one_request(
     };
     let mut most = Most { bytes: granted.upload, bound: Over::Upload };
     let is_longer = |most: u64| matches!(body, RequestBody::Length(length) if length > most);
-    // The head can carry data of the command as well as the body can, so it counts as upload.
+    // The head can exfiltrate data like the body can, so it counts as upload.
     if !most.take(head.len()) || most.bytes.is_some_and(is_longer) {
         refuse(client, shared, &too_much(target, Over::Upload), None);
         return Ok(());
@@ -345,8 +352,8 @@ fn one_request(
     }
 }
 
-/// Carries a websocket once the host has agreed to it. Until then nothing more goes to the host, which might read another request
-/// there.
+/// Relays a websocket once the host has accepted it. Until then no more bytes are sent, because the host could parse them as
+/// another request.
 fn websocket(
     mut client: &TcpStream,
     server: &TcpStream,
@@ -354,6 +361,7 @@ fn websocket(
     mut talk: Talk<'_>,
     shared: &Shared,
 ) -> io::Result<()> {
+    // The host's answer decides whether the protocol changes, so it is read before it is relayed.
     let mut answered = Incoming::new(server, shared.options.patience, Vec::new());
     let is_complete = matches!(head(&mut answered)?, Some(Ok(_)));
     let mut most = Most { bytes: talk.granted.download, bound: Over::Download };
@@ -373,7 +381,7 @@ fn websocket(
     both_ways(client, server, rest, talk, shared)
 }
 
-/// What is put on record where a bound ended a conversation.
+/// Returns the refusal for a connection that a limit ended.
 pub(super) fn too_much(target: &NetTarget, over: Over) -> Brokered {
     let (rule, reason) = match over {
         Over::Upload => ("too-much", "more was sent than its entry lets through (`upload`)"),
@@ -394,10 +402,10 @@ fn both_ways(
     let idle = shared.options.idle;
     client.set_write_timeout(Some(idle))?;
     server.set_write_timeout(Some(idle))?;
-    // It may have come over a socket that has no packets to wait for.
+    // Fails for a Unix socket, which has no such option.
     client.set_nodelay(true).ok();
     server.set_nodelay(true)?;
-    // What is behind the body would be another request, and goes nowhere.
+    // Bytes after the body would be another request, which was not checked, so they are dropped.
     let of_body = upload.take(rest)?;
     let mut up_most = Most { bytes: granted.upload, bound: Over::Upload };
     let down_most = Most { bytes: granted.download, bound: Over::Download };
@@ -407,12 +415,13 @@ fn both_ways(
     }
     server.write_all(rest.get(..of_body).unwrap_or_default())?;
     let pulse = Pulse::new(idle, granted.until);
+    // One thread per direction: either side may send at any time, and blocking writes limit the memory.
     std::thread::scope(|scope| {
         let up = std::thread::Builder::new().stack_size(super::STACK);
         up.spawn_scoped(scope, || carry(client, server, (upload, up_most), (at_end, None), &pulse))?;
         carry(server, client, (Upload::all(), down_most), (AtEnd::Tell, answer), &pulse);
         if at_end == AtEnd::Keep {
-            // The answer is complete, whatever was still to be sent.
+            // The response is complete, so the rest of the request is not needed.
             client.shutdown(Shutdown::Both).ok();
         }
         Ok::<(), io::Error>(())
@@ -423,7 +432,7 @@ fn both_ways(
     Ok(())
 }
 
-/// The first address that answers. No name is looked up again.
+/// Connects to the first address that answers. These addresses were checked: resolving the name again could return others.
 fn connect(brokered: &Brokered, shared: &Shared) -> Result<TcpStream, Arc<Refused>> {
     let mut error = io::Error::other("it has no address");
     for address in &brokered.addresses {

@@ -1,5 +1,5 @@
-//! Tells a command within why something was refused, over plain HTTP at a name of the broker's own. Nothing of that leaves, and
-//! nothing can be changed there.
+//! Explains refusals to commands in the sandbox, over plain HTTP at the proxy's own name. No request leaves this machine, and the
+//! page is read-only.
 
 use std::net::TcpStream;
 
@@ -13,7 +13,7 @@ use super::client_reader::{Incoming, head};
 /// The path of [`WHY_URL`].
 const PATH: &str = "/v1/why";
 
-/// Serves a client that is connected to the broker's own name.
+/// Serves a client that connected to the proxy's own name.
 pub(super) fn converse(shared: &Shared, target: &NetTarget, mut incoming: Incoming<'_>) {
     let client = incoming.client();
     let Ok(Some(end)) = head(&mut incoming) else { return };
@@ -27,7 +27,7 @@ pub(super) fn converse(shared: &Shared, target: &NetTarget, mut incoming: Incomi
     }
 }
 
-/// Serves one request for the broker's own name.
+/// Serves a request to the proxy's own name.
 pub(super) fn serve(client: &TcpStream, shared: &Shared, request: &ProxyRequest) {
     let Some((method, path)) = request.asked() else { return };
     let (status, text) = match method {

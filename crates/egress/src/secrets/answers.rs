@@ -1,4 +1,4 @@
-//! What becomes of an answer: secrets in its head and body are covered, and what cannot be read for that is not let through.
+//! Responses: secrets in head and body are replaced, and responses that cannot be decoded are refused.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use super::ActiveSecrets;
 use super::parts::{self, PartScrubbed};
 use super::scrub::{Pieces, Scrubbed, scrub_headers, through, unreadable};
 
-/// So many times as long as it came may an answer become when it is decoded, and this much in any case.
+/// Maximum expansion of a response by decoding, and the size that is always permitted.
 const MAX_GROWTH: u64 = 200;
 const ALWAYS: u64 = 16 << 20;
 
-/// So much is decoded at a time.
+/// The size of a decoding step.
 const STEP: usize = 1 << 10;
 
-/// Goes over an answer.
+/// Rewrites a response.
 pub(super) fn rewrite(
     active: &Arc<ActiveSecrets>,
     to: Conversation<'_>,
@@ -32,7 +32,7 @@ pub(super) fn rewrite(
     }
     let scrubbed = || Scrubbed::new(Arc::clone(&active.scrubber));
     let Some(shortest) = active.shortest_sent_to(to.target) else {
-        // Frames are no text of which a part could be changed, and this host was sent nothing that could be in them.
+        // Frames cannot be changed in part, and this host received no secret that they could contain.
         let is_websocket = head.status == StatusCode::SWITCHING_PROTOCOLS;
         return Ok(if is_websocket { BodyRewrite::Unchanged } else { through(scrubbed()) });
     };
@@ -56,7 +56,7 @@ pub(super) fn rewrite(
     Ok(through(Decoded { decoder, scrubbed: scrubbed(), came: 0, became: 0 }))
 }
 
-/// Takes out what a host with a secret may not hand to a command, and says so.
+/// Removes headers that a host with a secret must not send to a command, and lists them.
 fn withhold(headers: &mut HeaderMap) {
     for name in headers_of(HeaderOf::Answer, HeaderAt::SecretHost, HeaderFate::Withheld) {
         if headers.remove(name).is_some() {
@@ -65,7 +65,7 @@ fn withhold(headers: &mut HeaderMap) {
     }
 }
 
-/// The codings of a body, but for those that change nothing.
+/// Returns the content codings of a body, except for `identity`.
 fn codings(headers: &HeaderMap) -> Vec<String> {
     let values = headers.get_all(CONTENT_ENCODING).iter();
     let codings = values.flat_map(|value| value.to_str().unwrap_or("?").split(','));
@@ -73,7 +73,7 @@ fn codings(headers: &HeaderMap) -> Vec<String> {
     small.filter(|coding| !coding.is_empty() && coding != "identity").collect()
 }
 
-/// How the messages of a stream are encoded, each for itself. It was not asked for, and is not read.
+/// Returns the per-message encoding of a stream, which was not requested and is not supported.
 fn coding_of_messages(headers: &HeaderMap) -> Option<String> {
     let judged = headers_of(HeaderOf::Answer, HeaderAt::SecretHost, HeaderFate::Judged);
     let named = judged.flat_map(|name| headers.get_all(name).iter().map(move |value| (name, value)));
@@ -81,7 +81,8 @@ fn coding_of_messages(headers: &HeaderMap) -> Option<String> {
     other.next().map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
 }
 
-/// A body in an unknown coding. An absent body, as in a response to `HEAD`, cannot hide a secret.
+/// A body in an unknown coding. It is only refused if it is not empty, because the empty body of a response to `HEAD` contains no
+/// secret.
 #[derive(Debug)]
 struct Unreadable {
     coding: String,
@@ -107,7 +108,7 @@ impl Pieces for Unreadable {
     }
 }
 
-/// A body that was compressed unasked: it is let through as it was before that.
+/// A decoder for a body that was compressed without being requested.
 #[derive(Debug)]
 struct Decoded {
     decoder: Decoder,
@@ -138,7 +139,7 @@ impl Decoder {
         }
     }
 
-    /// What has been decoded so far and not been taken.
+    /// Decoded bytes that are not passed on yet.
     fn decoded(&mut self) -> &mut Vec<u8> {
         match self {
             Self::Gzip(decoder) => decoder.get_mut(),
@@ -176,7 +177,7 @@ impl Pieces for Decoded {
     }
 
     fn end(&mut self, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
-        // Behind `HEAD`, nothing comes at all.
+        // A response to `HEAD` has no body.
         if self.came > 0 {
             self.decoder.finish().map_err(|_| unreadable("this ends too early"))?;
             self.hand_on(out)?;

@@ -4,14 +4,14 @@ use stockade_credentials::is_credential_header;
 
 use super::placeholder;
 
-/// Names of sessions: of a login, or of a conversation with a model. The value tells which. Other names belong to conversations:
-/// `session_id` of Codex, `mcp-session-id`, `vscode-sessionid`.
+/// Names of session headers, of a login or of a conversation with a model, which the value distinguishes. Other names belong to
+/// conversations: `session_id` of Codex, `mcp-session-id`, `vscode-sessionid`.
 const SESSIONS: &[&str] = &["x-session", "x-session-id", "x-sessionid", "sessionid"];
 
 /// The kind of host that receives a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HostKind {
-    /// A model's API: programs send it long random names of conversations.
+    /// A model's API, which receives long random conversation IDs.
     Model,
     Other,
 }
@@ -28,11 +28,10 @@ pub(super) fn is_header(name: &str, value: &[u8], host: HostKind) -> bool {
     is_credential_header(name)
 }
 
-/// The shortest text that is taken for a token by the letters that it has, and that begins as tokens do.
+/// Minimum length of a token that is recognized by its alphabet or prefix.
 const LONG: usize = 16;
 
-/// Returns whether a text looks like a token, and not like a user name: it begins as tokens do, or is long and of letters and
-/// digits alone.
+/// Returns whether a text looks like a token rather than a user name: it has the prefix of a token, or is long and alphanumeric.
 pub(super) fn is_token(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     let has = |part: &str, of: fn(&u8) -> bool| part.bytes().any(|byte| of(&byte));
@@ -40,7 +39,7 @@ pub(super) fn is_token(text: &[u8]) -> bool {
         part.len() >= LONG && has(part, u8::is_ascii_digit) && has(part, u8::is_ascii_alphabetic)
     };
     let parts = || text.split(|sign: char| !sign.is_ascii_alphanumeric());
-    // `oauth2accesstoken` has a digit, as names have; tokens have more of them.
+    // `oauth2accesstoken` is a user name with one digit; tokens have more digits.
     let digits = |part: &str| part.bytes().filter(u8::is_ascii_digit).count();
     let is_long = parts().any(|part| is_mixed(part) && digits(part) > 1);
     let is_uuid = placeholder::is_uuid(&text) && text.bytes().any(|byte| !matches!(byte, b'0' | b'-'));

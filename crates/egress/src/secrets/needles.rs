@@ -1,10 +1,9 @@
-//! Finds values in what goes by in pieces, in every spelling that carries them whole.
+//! Streaming search for values, in every encoding that contains them completely.
 //!
-//! A value is searched as it is, in base64 at each of its three offsets, in hexadecimal and in UTF-16, in letters of either case;
-//! and all of that once more in decoded percent-escapes, JSON escapes, HTML entities and forms. One automaton (Aho and Corasick)
-//! reads each byte once for each of these readings, so that time is linear. What is withheld until more arrives is only what
-//! begins a value by more bytes than happen to: a conversation in which each side waits for the other must not wait for the
-//! proxy.
+//! A value is searched literally, in base64 at each of its three offsets, in hexadecimal and in UTF-16, ignoring case; and again
+//! in the text after decoding percent-escapes, JSON escapes, HTML entities and forms. One automaton (Aho-Corasick) reads each
+//! byte once per decoding, so the time is linear. Bytes are only withheld until more arrive if they match a longer prefix of a
+//! value than occurs by chance: in a protocol in which each side waits for the other, withheld bytes would block both.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -21,12 +20,12 @@ use super::readings::{Decoder, Escape, FORM, HTML, JSON, MAX_ESCAPE, PERCENT};
 pub(super) struct Needles {
     automaton: NFA,
     start: StateID,
-    /// The forms that are looked for, by their number in the automaton.
+    /// The searched forms, by their number in the automaton.
     forms: Vec<Form>,
     /// The length of the prefix of a needle that a state represents.
     depths: HashMap<StateID, Depth>,
     longest: usize,
-    /// The ways in which texts are read besides as they are.
+    /// The decodings besides the literal one.
     escapes: Vec<Escape>,
 }
 
@@ -35,36 +34,35 @@ pub(super) struct Needles {
 struct Depth {
     /// The length of the prefix of a form that was matched, which may be the whole form.
     whole: usize,
-    /// How much of its end is withheld until more arrives: the longest incomplete prefix of a form that reaches
-    /// [`Form::withheld_from`].
+    /// The number of withheld bytes: the longest incomplete prefix of a form that reaches [`Form::withheld_from`].
     withheld: usize,
     /// The same for [`Form::certain_from`].
     certain: usize,
 }
 
-/// One spelling of one value.
+/// One encoding of a value.
 #[derive(Clone)]
 struct Form {
     value: usize,
     spelling: Spelling,
     text: Vec<u8>,
-    /// A shorter prefix passes at once: it reveals less than would help to guess the rest.
+    /// A shorter prefix is not withheld: it reveals too little to help guess the rest.
     withheld_from: usize,
-    /// A shorter prefix may stand in any text by chance.
+    /// A shorter prefix may occur in any text by chance.
     certain_from: usize,
 }
 
-/// A value to look for, and how many of its first bytes are public: the known beginning of a kind of token.
+/// A value to search, and the length of its public prefix, which marks a kind of token.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sought<'v> {
     pub(super) value: &'v [u8],
     pub(super) public: usize,
 }
 
-/// So many matching bytes, behind what is public, are no accident.
+/// Number of matching bytes after the public prefix that are not a coincidence.
 pub(super) const CERTAIN: usize = 6;
 
-/// Of values with fewer unknown bytes than this, fewer are let through of a match that is incomplete.
+/// Values with fewer unknown bytes than this are withheld earlier.
 const SHORT: usize = 16;
 
 impl Form {
@@ -73,17 +71,17 @@ impl Form {
         text.make_ascii_lowercase();
         let public = spelling.length_of_prefix(sought.public);
         let unknown = sought.value.len().saturating_sub(sought.public);
-        // A stream in which each side waits for the other stalls for each byte that is withheld, so few may cause that.
+        // Withheld bytes block a protocol in which each side waits for the other, so that must be rare.
         let enough = if unknown >= SHORT { CERTAIN } else { (unknown / 4).max(1) };
         Self { value, spelling, text, withheld_from: public + enough, certain_from: public + CERTAIN }
     }
 }
 
-/// How a value is spelled.
+/// An encoding of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spelling {
     Plain,
-    /// In base64 behind so many other bytes, in the alphabet of URLs or the usual one.
+    /// Base64 after this many other bytes, in the standard or URL alphabet.
     Base64 {
         behind: usize,
         for_urls: bool,
@@ -108,7 +106,7 @@ pub(super) const SPELLINGS: &[Spelling] = &[
 ];
 
 impl Spelling {
-    /// Returns the bytes of a value in this spelling that are the same whatever stands around it.
+    /// Returns the bytes of the encoded value that do not depend on its surroundings.
     pub(super) fn of(self, value: &[u8]) -> Vec<u8> {
         match self {
             Self::Plain => value.to_vec(),
@@ -119,7 +117,7 @@ impl Spelling {
                 let engine = if for_urls { URL_SAFE_NO_PAD } else { STANDARD_NO_PAD };
                 let whole: Vec<u8> = std::iter::repeat_n(0, behind).chain(value.iter().copied()).collect();
                 let text = engine.encode(&whole).into_bytes();
-                // Base64 characters that also hold bits of neighbouring bytes depend on those, so they are not compared.
+                // Base64 characters that contain bits of neighbouring bytes depend on those, so they are not compared.
                 let before = (behind * 8).div_ceil(6);
                 let of_both = usize::from(!whole.len().is_multiple_of(3));
                 let length = text.len().saturating_sub(before + of_both);
@@ -130,7 +128,7 @@ impl Spelling {
 }
 
 impl Form {
-    /// Returns how many bytes at the start of this are the end of the form, or all of it where it lies within the form.
+    /// Returns the number of leading bytes that are the end of the form; all if the text lies within the form.
     fn end_in(&self, text: &[u8]) -> usize {
         let is_within = |text: &[u8]| memchr::memmem::find(&self.text, text).is_some();
         if (CERTAIN..self.text.len()).contains(&text.len()) && is_within(text) {
@@ -142,7 +140,7 @@ impl Form {
     }
 }
 
-/// Decodes the escapes of a text; each byte has the position where its escape ends.
+/// Decodes the escapes of a text, with the end position of each decoded byte.
 fn decoded(escape: Escape, text: &[u8], began: usize) -> Vec<(u8, usize)> {
     let (mut decoder, mut read) = (Decoder::new(escape), Vec::new());
     let mut keep = |byte, _, to: u64| read.push((byte, usize::try_from(to).unwrap_or(usize::MAX)));
@@ -152,7 +150,7 @@ fn decoded(escape: Escape, text: &[u8], began: usize) -> Vec<(u8, usize)> {
 }
 
 impl Spelling {
-    /// Returns how many bytes of this spelling the first bytes of a value determine.
+    /// Returns the number of encoded bytes that the first bytes of a value determine.
     const fn length_of_prefix(self, bytes: usize) -> usize {
         match self {
             Self::Plain => bytes,
@@ -164,19 +162,19 @@ impl Spelling {
     }
 }
 
-/// A value that was found.
+/// A match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Which value it is.
+    /// The number of the value.
     pub(super) value: usize,
     pub(super) spelling: Spelling,
-    /// Where it begins and ends in all that has gone by.
+    /// Its start and end in the stream.
     pub(super) from: u64,
     pub(super) to: u64,
 }
 
 impl Needles {
-    /// Looks for these values, none of whose bytes are public.
+    /// Creates a search for values without public prefixes.
     ///
     /// # Errors
     /// When they are too many or too long for an automaton.
@@ -184,7 +182,7 @@ impl Needles {
         Self::of(values.into_iter().map(|value| Sought { value, public: 0 }))
     }
 
-    /// Looks for these values.
+    /// Creates a search for values.
     ///
     /// # Errors
     /// As above.
@@ -206,12 +204,12 @@ impl Needles {
         Ok(Self { automaton, start, forms, depths, longest, escapes })
     }
 
-    /// Returns what is found in a text that is there as a whole.
+    /// Returns the matches in a complete text.
     pub(super) fn find(&self, text: &[u8]) -> Vec<Found> {
         self.find_up_to(text, usize::MAX)
     }
 
-    /// Returns no more than so much of it.
+    /// Returns a limited number of matches.
     pub(super) fn find_up_to(&self, text: &[u8], most: usize) -> Vec<Found> {
         let (mut stream, mut some) = (NeedleStream::new(self), Vec::new());
         let mut keep = |found| {
@@ -224,13 +222,12 @@ impl Needles {
         some
     }
 
-    /// Returns the first value that stands in a text that is there as a whole.
+    /// Returns the first value in a complete text.
     pub(super) fn first(&self, text: &[u8]) -> Option<usize> {
         self.find_up_to(text, 1).first().map(|found| found.value)
     }
 
-    /// Returns how many bytes of a part of something are the end of a value that began before it, or lie within one; 0 if none
-    /// do.
+    /// Returns the number of leading bytes of a part that are the end of a value which began before it; 0 without one.
     pub(super) fn ends_at_start(&self, part: &[u8]) -> usize {
         let escapes = self.escapes.iter().flat_map(|escape| {
             // The part may begin within an escape.
@@ -240,14 +237,14 @@ impl Needles {
         std::iter::once(plain).chain(escapes).map(|read| self.longest_end(&read)).max().unwrap_or_default()
     }
 
-    /// Returns where the longest end of a form ends with which this begins. Each byte stands beside the place where it ends.
+    /// Returns the end of the longest suffix of a form with which this begins. Each byte has its end position.
     fn longest_end(&self, read: &[(u8, usize)]) -> usize {
         let small: Vec<u8> = read.iter().map(|(byte, _)| byte.to_ascii_lowercase()).collect();
         let length = self.forms.iter().map(|form| form.end_in(&small)).max().unwrap_or_default();
         length.checked_sub(1).and_then(|last| read.get(last)).map_or(0, |(_, end)| *end)
     }
 
-    /// Returns how many bytes the longest value takes up in its longest spelling, with each of them escaped.
+    /// Returns the maximum length of an encoded value with every byte escaped.
     pub(super) const fn longest_written(&self) -> usize {
         self.longest.saturating_mul(MAX_ESCAPE)
     }
@@ -257,8 +254,7 @@ impl Needles {
     }
 }
 
-/// Returns the form that each state has begun, the shallow ones first: a state inherits from the longest proper
-/// suffix of what it matched.
+/// Returns the matched prefix of each state, shallow states first: a state inherits from the longest proper suffix of its match.
 fn depths(automaton: &NFA, start: StateID, forms: &[Form]) -> HashMap<StateID, Depth> {
     let next = |state, byte: u8| automaton.next_state(Anchored::No, state, byte);
     let mut depths = HashMap::new();
@@ -286,13 +282,13 @@ fn depths(automaton: &NFA, start: StateID, forms: &[Form]) -> HashMap<StateID, D
     depths
 }
 
-/// In so many ways a text is read at most: as it is, and with escapes of four kinds.
+/// Maximum number of decodings: the literal one, and four kinds of escapes.
 pub(super) const READINGS: usize = 5;
 
-/// How far something that goes by has been looked at.
+/// The state of a streaming search.
 #[derive(Debug)]
 pub(super) struct NeedleStream {
-    /// How many bytes went by.
+    /// Number of bytes so far.
     at: u64,
     plain: StateID,
     readings: Vec<Reading>,
@@ -303,7 +299,7 @@ pub(super) struct NeedleStream {
 struct Reading {
     decoder: Decoder,
     state: StateID,
-    /// Where the last bytes begin in what went by, as many as the longest form has.
+    /// Start positions of the last decoded bytes, for the longest form.
     begins: VecDeque<u64>,
 }
 
@@ -317,7 +313,7 @@ impl NeedleStream {
         Self { at: 0, plain: needles.start, readings: needles.escapes.iter().map(reading).collect() }
     }
 
-    /// Looks at one more piece.
+    /// Searches another piece.
     pub(super) fn feed(&mut self, needles: &Needles, piece: &[u8], found: &mut dyn FnMut(Found)) {
         let (began, before) = (self.at, self.plain);
         for byte in piece {
@@ -341,20 +337,19 @@ impl NeedleStream {
         }
     }
 
-    /// Looks at what was begun and will not go on.
+    /// Searches the rest at the end of the stream.
     pub(super) fn end(&mut self, needles: &Needles, found: &mut dyn FnMut(Found)) {
         for reading in &mut self.readings {
             reading.end(needles, self.at, found);
         }
     }
 
-    /// Returns up to where nothing is withheld.
+    /// Returns the position up to which nothing is withheld.
     pub(super) fn is_settled_until(&self, needles: &Needles) -> u64 {
         self.open_from(needles, |depth| depth.withheld)
     }
 
-    /// Returns where the longest incomplete match begins that is too long to be a coincidence; the end of the text
-    /// without one.
+    /// Returns the start of the longest incomplete match that is not a coincidence; the end of the text without one.
     pub(super) fn is_certain_from(&self, needles: &Needles) -> u64 {
         self.open_from(needles, |depth| depth.certain)
     }
@@ -370,7 +365,7 @@ impl NeedleStream {
 }
 
 impl Reading {
-    /// Whether nothing is begun, and what may become a form is written without escapes.
+    /// Whether no escape is incomplete, and the bytes that may begin a form contain no escape.
     fn is_as_written(&self, needles: &Needles, at: u64) -> bool {
         let depth = needles.depth(self.state).whole;
         let first = self.begins.len().checked_sub(depth).and_then(|index| self.begins.get(index));
@@ -378,7 +373,7 @@ impl Reading {
         is_written && self.decoder.has_nothing_begun()
     }
 
-    /// It stands where the plain reading does, which met no escape.
+    /// Without an escape, every decoding is in the state of the literal one.
     fn as_plain(&mut self, needles: &Needles, state: StateID, at: u64) {
         self.state = state;
         let depth = needles.depth(state).whole as u64;
@@ -398,7 +393,7 @@ impl Reading {
     }
 }
 
-/// Takes a byte of a reading, which begins and ends there in what went by.
+/// Processes a decoded byte with its start and end in the stream.
 fn step(
     needles: &Needles,
     state: &mut StateID,

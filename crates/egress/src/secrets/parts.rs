@@ -1,8 +1,7 @@
-//! Parts of answers (`Range`, RFC 9110, 14) from a host that has a secret.
+//! Partial responses (`Range`, RFC 9110, section 14) of a host with a secret.
 //!
-//! A secret that is cut by the end of a part stands in it whole nowhere. So a part is scrubbed of the ends and beginnings of
-//! secrets as well, and where so few bytes of one could be in it that they look like anything, it is refused. The request goes as
-//! it was sent.
+//! A secret that is cut by the end of a part is not complete in it. So prefixes and suffixes of secrets at the ends are replaced
+//! as well, and a part that could contain too few bytes of a secret to recognize them is refused. Requests pass unchanged.
 
 use std::sync::Arc;
 
@@ -13,22 +12,22 @@ use super::super::broker::inspect::RewriteRefusal;
 use super::needles::CERTAIN;
 use super::scrub::{FILLER, Pieces, Scrubbed, Scrubber, unreadable};
 
-/// The headers that ask for a part, and those that servers take for them.
+/// Headers that request a part, and those that some servers treat alike.
 const ASKS_FOR_PART: &[&str] = &["range", "request-range", "x-ms-range"];
 
-/// The media type of an answer in several parts.
+/// The media type of a response with several parts.
 const SEVERAL: &[u8] = b"multipart/byteranges";
 
-/// A part in the middle of a whole has to be as long as this: of one that is shorter, a secret could be read bit by bit.
+/// Minimum length of a part in the middle: with shorter ones, a secret could be read bit by bit.
 const MIN_PART: u64 = 64;
 
-/// Of a secret that is shorter, both ends would be too much of it.
+/// Minimum length of secrets with partial responses: of a shorter one, both unreplaced ends would reveal too much.
 pub(super) const MIN_SECRET: usize = 4 * CERTAIN;
 
 /// Refuses a request for parts that could not be scrubbed.
 ///
 /// # Errors
-/// When it asks for several parts at once, or for one of a host whose shortest secret has so many bytes.
+/// When it requests several parts, or any part of a host whose shortest secret is too short.
 pub(super) fn judge(head: &request::Parts, shortest: usize) -> Result<(), RewriteRefusal> {
     let values = |name: &str| head.headers.get_all(name).iter();
     if ASKS_FOR_PART.iter().any(|name| values(name).next().is_some()) && shortest < MIN_SECRET {
@@ -50,10 +49,10 @@ fn refused(why: &str, fix: &str) -> RewriteRefusal {
     RewriteRefusal { fix: Some(fix.to_owned()), ..unreadable(why) }
 }
 
-/// Whether an answer is one part of a whole.
+/// Whether a response is partial.
 ///
 /// # Errors
-/// When it is one that could not be scrubbed, or several.
+/// When it cannot be scrubbed, or has several parts.
 pub(super) fn is_part(head: &response::Parts, shortest: usize) -> Result<bool, RewriteRefusal> {
     let is_several = |value: &HeaderValue| {
         let kind = value.as_bytes().trim_ascii_start();
@@ -62,7 +61,7 @@ pub(super) fn is_part(head: &response::Parts, shortest: usize) -> Result<bool, R
     if head.headers.get_all(CONTENT_TYPE).iter().any(is_several) {
         return Err(refused("this is several parts in one", "ask for one range at a time"));
     }
-    // A response that rejects a range (416) has the length of the whole as well.
+    // A response that rejects a range (416) also contains the total length.
     let has_range =
         head.headers.contains_key(CONTENT_RANGE) && head.status != StatusCode::RANGE_NOT_SATISFIABLE;
     if !has_range && head.status != StatusCode::PARTIAL_CONTENT {
@@ -78,7 +77,7 @@ pub(super) fn is_part(head: &response::Parts, shortest: usize) -> Result<bool, R
     Ok(true)
 }
 
-/// Which part of a whole an answer holds.
+/// The range of a partial response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Part {
     first: u64,
@@ -87,7 +86,7 @@ struct Part {
 }
 
 impl Part {
-    /// Whether no secret can be read from such parts in ever other pieces.
+    /// Whether overlapping parts of this length cannot reveal a secret piece by piece.
     fn is_long(self) -> bool {
         let length = self.last.checked_sub(self.first).map(|length| length.saturating_add(1));
         let is_at_end =
@@ -96,7 +95,7 @@ impl Part {
     }
 }
 
-/// Reads `Content-Range: bytes 0-99/200`.
+/// Parses `Content-Range: bytes 0-99/200`.
 fn part(headers: &HeaderMap) -> Option<Part> {
     let mut values = headers.get_all(CONTENT_RANGE).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
@@ -108,12 +107,12 @@ fn part(headers: &HeaderMap) -> Option<Part> {
     unit.eq_ignore_ascii_case("bytes").then_some(part)
 }
 
-/// A part that is scrubbed: it may begin and end within a secret.
+/// A filter for a part, which may begin and end within a secret.
 #[derive(Debug)]
 pub(super) struct PartScrubbed {
     scrubber: Arc<Scrubber>,
     scrubbed: Scrubbed,
-    /// Its first bytes, until as many are there as a secret can take up.
+    /// Its first bytes, up to the maximum length of an encoded secret.
     start: Option<Vec<u8>>,
 }
 
@@ -123,7 +122,7 @@ impl PartScrubbed {
         Self { scrubber: Arc::clone(scrubber), scrubbed, start: Some(Vec::new()) }
     }
 
-    /// Covers what a secret ends with in the first bytes, and passes them on.
+    /// Replaces the end of a secret in the first bytes, and passes them on.
     fn begin(&mut self, mut start: Vec<u8>, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
         let ends = self.scrubber.needles().ends_at_start(&start);
         start.iter_mut().take(ends).for_each(|byte| *byte = FILLER);

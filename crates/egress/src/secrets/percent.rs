@@ -1,4 +1,4 @@
-//! Percent-escapes of addresses and forms.
+//! Percent-encoding of URLs and forms.
 
 use stockade_text::{is_unreserved, percent_byte, push_percent_encoded};
 
@@ -22,7 +22,7 @@ pub(super) fn decoded(text: &str) -> Vec<u8> {
     }
 }
 
-/// Encodes a value for a URL and a form (RFC 3986, 2.3).
+/// Encodes a value for URLs and forms (RFC 3986, section 2.3).
 pub(super) fn encode(value: &[u8], out: &mut String) {
     push_percent_encoded(out, value, is_unreserved);
 }

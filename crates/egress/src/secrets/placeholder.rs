@@ -4,18 +4,18 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use stockade_credentials::token_prefix;
 
-/// So many characters are random at least, so that no other text holds them by chance.
+/// Minimum number of random characters, so that no other text contains them by chance.
 const MIN_RANDOM: usize = 20;
 
-/// The longest that is made.
+/// Maximum length of a placeholder.
 const MAX: usize = 512;
 
-/// The head of a token of JSON that is signed, and what it says: it holds until the year 9999.
+/// The prefix of a JSON Web Token, its header, and its claims, with an expiry in the year 9999.
 const JWT_BEGINS: &str = "eyJ";
 const JWT_HEAD: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 const JWT_SAYS: &str = r#"{"sub":"stockade","exp":253402300799}"#;
 
-/// The letters that the random part is made of: those that the secret has, so that forms that are checked still fit.
+/// Alphabets of the random part. The one of the secret is used, so that programs that validate the form accept it.
 const ALPHABETS: &[&[u8]] = &[
     b"0123456789",
     b"0123456789abcdef",
@@ -24,7 +24,7 @@ const ALPHABETS: &[&[u8]] = &[
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
 ];
 
-/// The one that is taken for all else. Nothing of it is ever escaped anywhere.
+/// The default alphabet, of which no character is ever escaped.
 const LETTERS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Returns the placeholder of a secret, or `None` if the system has no random numbers.
@@ -54,12 +54,12 @@ pub(super) fn known_beginning(secret: &[u8]) -> usize {
     prefix.len()
 }
 
-/// Whether a text of so many letters at least begins as a token does.
+/// Whether a text has at least this length and the prefix of a token.
 pub(super) fn begins_as_token(text: &str, long: usize) -> bool {
     text.len() >= long && (is_jwt(text) || !token_prefix(text).is_empty())
 }
 
-/// Three parts in base64, the first of which says how it is signed.
+/// Whether a text has the form of a JSON Web Token: three parts in base64.
 fn is_jwt(text: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty()
@@ -68,7 +68,7 @@ fn is_jwt(text: &str) -> bool {
     text.starts_with(JWT_BEGINS) && text.split('.').count() == 3 && text.split('.').all(is_part)
 }
 
-/// The lengths of the parts of such a number.
+/// Lengths of the parts of a UUID.
 const UUID: [usize; 5] = [8, 4, 4, 4, 12];
 
 pub(super) fn is_uuid(text: &str) -> bool {
@@ -81,7 +81,7 @@ fn uuid() -> Option<String> {
     Some(parts?.join("-"))
 }
 
-/// So many letters of an alphabet of at most 128, each as likely as the others.
+/// Returns random characters of an alphabet of at most 128, without bias.
 fn random(alphabet: &[u8], length: usize) -> Option<String> {
     let mut text = String::with_capacity(length);
     let most = (256 / alphabet.len().max(1)) * alphabet.len();

@@ -5,22 +5,22 @@
 
 use stockade_text::{hex_byte, hex_digit};
 
-/// A kind of escape: how it begins, and how it is read.
+/// A kind of escape: its first character and decoder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Escape {
     begins: u8,
-    /// Reads what begins with that byte.
+    /// Decodes text that begins with that byte.
     read: fn(&[u8]) -> Read,
-    /// A second character for a blank.
+    /// An additional character for a blank.
     blank: Option<u8>,
-    /// Whether a number is a byte, and not a character.
+    /// Whether numbers are bytes rather than characters.
     is_of_bytes: bool,
 }
 
-/// What bytes are that begin an escape.
+/// The result of decoding the beginning of an escape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Read {
-    /// More has to come.
+    /// More bytes are needed.
     More,
     /// All of the bytes decode to this character.
     Stands(u32),
@@ -33,19 +33,19 @@ enum Read {
 /// Percent-encoding of a byte in URLs and forms: `%41`.
 pub(super) const PERCENT: Escape = Escape { begins: b'%', read: percent, blank: None, is_of_bytes: true };
 
-/// The same in forms, where `+` is a blank. In URLs, it is a plus sign.
+/// Percent-encoding in forms, where `+` is a blank. In URLs, it is a plus sign.
 pub(super) const FORM: Escape = Escape { blank: Some(b'+'), ..PERCENT };
 
-/// `\u0041`, `\/`. An escape that stands behind a backslash is read as one: programs write JSON into JSON.
+/// `\u0041`, `\/`. An escape after a backslash is decoded as well, because programs embed JSON in JSON.
 pub(super) const JSON: Escape = Escape { begins: b'\\', read: json, blank: None, is_of_bytes: false };
 
-/// What HTML writes for a character: its number (`&#x2F;`, `&#47;`) or its name (`&sol;`).
+/// HTML character references: numeric (`&#x2F;`, `&#47;`) or named (`&sol;`).
 pub(super) const HTML: Escape = Escape { begins: b'&', read: html, blank: None, is_of_bytes: false };
 
-/// So many bytes at most become one escape, or none.
+/// Maximum length of an escape.
 pub(super) const MAX_ESCAPE: usize = 12;
 
-/// Names of the signs that programs escape, and of those that stand in secrets (HTML, 13.5).
+/// Names of characters that programs escape, and of those in secrets (HTML, section 13.5).
 const ENTITIES: &[(&[u8], u8)] = &[
     (b"quot", b'"'),
     (b"QUOT", b'"'),
@@ -142,7 +142,7 @@ fn json(bytes: &[u8]) -> Read {
     ];
     match bytes {
         [_] => Read::More,
-        // `\\u0041` and `\\"` hold another escape; `\\x` is a backslash.
+        // `\\u0041` and `\\"` contain another escape; `\\x` is a backslash.
         [_, b'\\'] => Read::More,
         [_, b'\\', b'u'] => Read::Itself,
         [_, b'\\', next] if LETTERS.iter().any(|row| row.0 == *next) => Read::Itself,
@@ -165,15 +165,15 @@ fn json(bytes: &[u8]) -> Read {
     }
 }
 
-/// Decodes what comes in pieces, and says of each byte from where to where it was written.
+/// A streaming decoder that returns each byte with its start and end in the input.
 #[derive(Debug)]
 pub(super) struct Decoder {
     escape: Escape,
-    /// What may become an escape.
+    /// Bytes that may begin an escape.
     begun: Vec<u8>,
 }
 
-/// Takes a byte, and where its spelling begins and ends.
+/// Receives a decoded byte, with its start and end in the input.
 type Emit<'e> = dyn FnMut(u8, u64, u64) + 'e;
 
 impl Decoder {
@@ -195,7 +195,7 @@ impl Decoder {
         if self.escape.blank == Some(byte) { b' ' } else { byte }
     }
 
-    /// Decodes a piece that begins there in all that goes by.
+    /// Decodes a piece at this position of the stream.
     pub(super) fn feed(&mut self, piece: &[u8], began: u64, emit: &mut Emit<'_>) {
         for (byte, at) in piece.iter().zip(began..) {
             if self.begun.is_empty() && *byte != self.escape.begins {
@@ -207,12 +207,12 @@ impl Decoder {
         }
     }
 
-    /// Decodes what is left when nothing more comes.
+    /// Decodes the rest at the end of the stream.
     pub(super) fn end(&mut self, at: u64, emit: &mut Emit<'_>) {
         self.settle(at, IsOver::Yes, emit);
     }
 
-    /// Decodes as much as is certain of what has begun and ends there. Each round takes one byte at least.
+    /// Decodes as much of the buffered bytes as is certain. Each round consumes at least one byte.
     fn settle(&mut self, to: u64, is_over: IsOver, emit: &mut Emit<'_>) {
         while let Some(first) = self.begun.first().copied() {
             let from = to.saturating_sub(self.begun.len() as u64);
@@ -252,7 +252,7 @@ enum IsOver {
     No,
 }
 
-/// A percent-escape is a byte; one of JSON is a character, and a half of one is nothing that could be found.
+/// A percent-escape is a byte; a JSON escape is a character, and an unpaired surrogate matches nothing.
 fn stands(character: u32, escape: Escape, emit: &mut dyn FnMut(u8)) {
     match (u8::try_from(character), char::from_u32(character)) {
         (Ok(byte), _) if escape.is_of_bytes || byte.is_ascii() => emit(byte),

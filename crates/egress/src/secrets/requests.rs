@@ -1,4 +1,4 @@
-//! What becomes of a request: each placeholder in it is judged by where it stands, and replaced where it belongs.
+//! Requests: each placeholder is checked by its position, and replaced where it belongs.
 
 use hyper::body::Bytes;
 use hyper::http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE};
@@ -20,27 +20,27 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The longest body that is read whole, to put a secret into it or to sign it.
+/// Maximum length of a body that is read completely, to insert a secret or to sign it.
 const MAX_BODY: usize = 8 << 20;
 
-/// How often a secret may stand in a body: each time costs as much memory as the secret is long.
+/// Maximum number of placeholders in a body, because each costs the memory of the secret.
 const MAX_TIMES: usize = 16;
 
-/// What may stand in `Authorization: Basic` beside a token that is the user.
+/// Values that may accompany a token as user in `Authorization: Basic`.
 const NO_PASSWORDS: &[&[u8]] = &[b"", b"x-oauth-basic", b"x"];
 
-/// A request that is looked at.
+/// A request that is rewritten.
 pub(super) struct Asked<'h> {
     active: &'h Arc<ActiveSecrets>,
     to: Conversation<'h>,
-    /// Whether its host gets a secret, whatever the path.
+    /// Whether its host receives a secret, for any path.
     is_bound: bool,
     path: String,
-    /// Until when all of that is lent which was put into it.
+    /// The earliest end of the secrets that were inserted.
     until: Cell<Option<Instant>>,
 }
 
-/// Puts secrets into a request.
+/// Inserts secrets into a request.
 pub(super) fn rewrite(
     active: &Arc<ActiveSecrets>,
     to: Conversation<'_>,
@@ -53,7 +53,7 @@ pub(super) fn rewrite(
     let asked = Asked { active, to, is_bound, path: path.to_owned(), until: Cell::default() };
     asked.holds_none(to.target.host.to_string().as_bytes(), "the name of the host")?;
     asked.holds_none(head.method.as_str().as_bytes(), "the method")?;
-    // A request that is signed is judged as a whole, and nothing else is put into its address.
+    // A signed request is checked as a whole, and no secret is inserted into its URL.
     let signing = asked.signing()?;
     let path = asked.path(path)?;
     let query = query.map(|query| asked.query(query)).transpose()?;
@@ -81,7 +81,7 @@ pub(super) fn rewrite(
     Ok(asked.body())
 }
 
-/// Asks for an answer that can be scrubbed.
+/// Requests a response that can be scrubbed.
 fn ask_for_readable(headers: &mut HeaderMap) {
     for name in headers_of(HeaderOf::Request, HeaderAt::SecretHost, HeaderFate::Rewritten) {
         headers.remove(name);
@@ -108,7 +108,7 @@ fn too_often(name: &str) -> RewriteRefusal {
 }
 
 impl<'h> Asked<'h> {
-    /// The secret of this number, if it belongs into one of these places here.
+    /// Returns the secret with this number, if it belongs to one of these places.
     fn belongs(
         &self,
         number: usize,
@@ -130,7 +130,7 @@ impl<'h> Asked<'h> {
         Ok(None)
     }
 
-    /// What is put into the request is lent: nothing that this opens outlasts that.
+    /// Limits the request to the lifetime of an inserted secret.
     fn lent(&self, binding: &SecretBinding) {
         let until = self.active.lent_until(binding);
         self.until.set(self.until.get().into_iter().chain(until).min());
@@ -155,7 +155,7 @@ impl<'h> Asked<'h> {
         self.active.elsewhere(number, self.to.target, place)
     }
 
-    /// Refuses a placeholder in a text where none ever belongs.
+    /// Refuses a placeholder where none ever belongs.
     fn holds_none(&self, text: &[u8], place: &str) -> Result<(), RewriteRefusal> {
         self.active.placeholders.first(text).map_or(Ok(()), |number| Err(self.elsewhere(number, place)))
     }
@@ -176,7 +176,7 @@ impl<'h> Asked<'h> {
         }
     }
 
-    /// The path with what belongs there; nothing if nothing does.
+    /// Returns the path with its secret; nothing without one.
     fn path(&self, path: &str) -> Result<Option<Zeroizing<String>>, RewriteRefusal> {
         let found = self.active.placeholders.find(path.as_bytes());
         let Some(first) = found.first() else { return Ok(None) };
@@ -185,7 +185,7 @@ impl<'h> Asked<'h> {
         let Some((secret, _)) = self.belongs(first.value, |place| *place == SecretPlace::Path)? else {
             return elsewhere();
         };
-        // It stands there once, and as it is.
+        // It occurs once, without escapes.
         let Some((before, after)) = path.split_once(&secret.placeholder).filter(|_| is_one) else {
             return elsewhere();
         };
@@ -199,7 +199,7 @@ impl<'h> Asked<'h> {
         Ok(Some(new))
     }
 
-    /// The query with what belongs there; nothing if nothing does.
+    /// Returns the query with its secrets; nothing without one.
     fn query(&self, query: &str) -> Result<Option<Zeroizing<String>>, RewriteRefusal> {
         let mut new = Zeroizing::new(String::with_capacity(query.len() + 3 * MAX_SECRETS_IN_QUERY));
         let mut is_changed = false;
@@ -248,7 +248,7 @@ impl<'h> Asked<'h> {
         }
     }
 
-    /// Puts into headers what belongs there.
+    /// Inserts secrets into headers.
     fn headers(&self, head: &mut request::Parts, is_signed: bool) -> Result<(), RewriteRefusal> {
         let names: Vec<HeaderName> = head.headers.keys().cloned().collect();
         for name in names {
@@ -274,7 +274,7 @@ impl<'h> Asked<'h> {
         Ok(())
     }
 
-    /// What a header is to say; nothing if it stays as it is.
+    /// Returns the new value of a header; nothing if it is unchanged.
     fn header(&self, name: &HeaderName, value: &HeaderValue) -> Result<Option<HeaderValue>, RewriteRefusal> {
         let shown = format!("the header `{name}`");
         if let Some(basic) = (name == AUTHORIZATION).then(|| user_and_password(value)).flatten() {
@@ -299,7 +299,7 @@ impl<'h> Asked<'h> {
         sensitive(&[before.as_bytes(), &secret.value]).map(Some).ok_or_else(|| unwritable(&shown))
     }
 
-    /// What `Authorization: Basic` is to say.
+    /// Returns the new value of `Authorization: Basic`.
     fn basic(&self, (user, password): &(Vec<u8>, Vec<u8>)) -> Result<Option<HeaderValue>, RewriteRefusal> {
         let shown = "the header `authorization` (`Basic`)";
         let (in_user, in_password) =
@@ -328,7 +328,7 @@ impl<'h> Asked<'h> {
         value.map(Some).ok_or_else(|| unwritable(shown))
     }
 
-    /// What becomes of the body.
+    /// Returns the rewriting of the body.
     fn body(&self) -> BodyRewrite {
         if let Some(number) = self.in_body() {
             let (active, target, path) = (Arc::clone(self.active), self.to.target.clone(), self.path.clone());
@@ -366,7 +366,7 @@ impl<'h> Asked<'h> {
         })
     }
 
-    /// The secret that belongs into the body here.
+    /// Returns the secret that belongs in the body.
     fn in_body(&self) -> Option<usize> {
         let goes = |binding: &SecretBinding| {
             binding.places.contains(&SecretPlace::Body)
@@ -376,9 +376,9 @@ impl<'h> Asked<'h> {
         self.active.secrets.iter().position(|secret| secret.bindings.iter().any(goes))
     }
 
-    /// Puts a secret into a body, in the spelling of what it is.
+    /// Inserts a secret into a body, escaped for its content type.
     fn whole_body(&self, head: &request::Parts, body: Bytes, number: usize) -> Result<Bytes, RewriteRefusal> {
-        // One that stands there once is found by each reading.
+        // Each decoding finds the same occurrence, so matches are counted once for each.
         let found = self.active.placeholders.find_up_to(&body, READINGS * MAX_TIMES + 1);
         if found.is_empty() {
             return Ok(body);
@@ -415,7 +415,7 @@ impl<'h> Asked<'h> {
         Ok(new.into())
     }
 
-    /// The key that requests to this host are signed with.
+    /// Returns the key that signs requests to this host.
     fn signing(&self) -> Result<Option<(&'h Secret, &'h SecretBinding)>, RewriteRefusal> {
         let signs = |secret: &Secret| {
             secret

@@ -1,5 +1,5 @@
-//! The certificate authority of one broker, which only its sandboxes trust. Its key is in memory only, and is gone with the
-//! broker. So the certificate needs no name constraints: an attacker who can read this memory needs no key.
+//! The certificate authority of one proxy, which only its sandboxes trust. Its key exists only in the memory of the proxy. So the
+//! certificate needs no name constraints: an attacker who can read this memory needs no key.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,21 +17,21 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
 use super::super::super::target::Host;
 
-/// What it is called where certificates are shown.
+/// Its name in certificates.
 const NAME: &str = "Stockade, for one run";
 
 const OF_HOST: &str = "Looked into by Stockade";
 
-/// How long before now its certificates begin to hold: clocks differ a little.
+/// How far its certificates are backdated, because clocks differ a little.
 const BEFORE: Duration = Duration::from_secs(24 * 3600);
 
-/// How long they hold: longer than anything runs, and no longer than clients bear.
+/// Lifetime of certificates: longer than any run, and short enough for clients to accept.
 const LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
 
-/// So many certificates are kept.
+/// Maximum number of cached certificates.
 const MAX_KEPT: usize = 1024;
 
-/// An authority, and the certificates that it has given.
+/// An authority, with its issued certificates.
 pub(super) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: CertificateDer<'static>,
@@ -42,10 +42,10 @@ pub(super) struct Authority {
 }
 
 impl Authority {
-    /// Makes one.
+    /// Creates an authority.
     ///
     /// # Errors
-    /// When there are no random numbers.
+    /// When the system has no random numbers.
     pub(super) fn new() -> io::Result<Self> {
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let mut params = held(NAME);
@@ -61,22 +61,22 @@ impl Authority {
         })
     }
 
-    /// Its own certificate, which is to be trusted.
+    /// Returns its own certificate, for trust stores.
     pub(super) fn certificate(&self) -> &CertificateDer<'static> {
         &self.certificate
     }
 
-    /// The certificate of a host, and its key.
+    /// Returns the certificate and key for a host.
     ///
     /// # Errors
-    /// When a certificate cannot name it.
+    /// When a certificate cannot contain the name.
     pub(super) fn for_host(&self, host: &Host) -> io::Result<Arc<CertifiedKey>> {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = given.get(host) {
             return Ok(Arc::clone(known));
         }
         let made = Arc::new(self.make(host)?);
-        // Beyond this number of hosts, earlier certificates are made again on demand.
+        // Above the limit, all are dropped and created again on demand.
         if given.len() >= MAX_KEPT {
             given.clear();
         }
@@ -94,7 +94,7 @@ impl Authority {
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         params.use_authority_key_identifier_extension = true;
-        // No two of one authority have the same.
+        // Serial numbers of an authority must be unique.
         params.serial_number = Some(SerialNumber::from(self.next.fetch_add(1, Ordering::Relaxed)));
         let certificate = params.signed_by(&self.host_key, &self.issuer).map_err(io::Error::other)?;
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(self.host_key.serialize_der()));
@@ -103,7 +103,7 @@ impl Authority {
     }
 }
 
-/// What all its certificates have in common.
+/// Returns the common parameters of its certificates.
 fn held(name: &str) -> CertificateParams {
     let now = SystemTime::now();
     let mut params = CertificateParams::default();

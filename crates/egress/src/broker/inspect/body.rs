@@ -1,4 +1,4 @@
-//! A body on its way, counted and bounded, and perhaps changed.
+//! Relayed bodies, with limits and filters.
 
 use std::future::Future as _;
 use std::io;
@@ -15,24 +15,24 @@ use super::rewrite::{BodyFilter, RewriteRefusal};
 use super::stream::at;
 use super::watch::Watch;
 
-/// So much of a whole body is sent at a time.
+/// The size of the pieces in which a whole body is sent.
 const PIECE: usize = 64 << 10;
 
-/// The body of a request or an answer.
+/// The body of a request or response.
 pub(super) enum Carried {
-    /// All of it is there.
+    /// A complete body.
     Whole(Option<Bytes>),
-    /// It comes as the other side sends it.
+    /// A streamed body.
     Stream(Box<Stream>),
 }
 
-/// A body that comes piece by piece.
+/// A body that is streamed in pieces.
 pub(super) struct Stream {
     from: Incoming,
     most: Most,
     until: Option<(Pin<Box<Sleep>>, Over)>,
     filter: Option<Box<dyn BodyFilter>>,
-    /// What comes behind what was held back.
+    /// What follows the delayed bytes.
     behind: Option<Frame<Bytes>>,
     is_over: bool,
     conversation: Arc<dyn Watch>,
@@ -68,7 +68,7 @@ impl Carried {
     }
 }
 
-/// The next piece of what is there: who sends it copies no more of it than is sent.
+/// Returns the next piece of a complete body, so that only pieces that are sent are copied.
 fn next_of(whole: &mut Option<Bytes>) -> Option<Bytes> {
     let mut piece = whole.take()?;
     if piece.len() > PIECE {
@@ -94,7 +94,7 @@ impl Stream {
         io::ErrorKind::PermissionDenied.into()
     }
 
-    /// What becomes of one frame: the frame to pass on, if there is something in it.
+    /// Filters a frame, and returns the frame to pass on unless it is empty.
     fn take(&mut self, frame: Frame<Bytes>) -> io::Result<Option<Frame<Bytes>>> {
         self.conversation.beat();
         let frame = match frame.into_data() {
@@ -127,7 +127,7 @@ impl Stream {
         }
     }
 
-    /// What was held back of the body, once there is no more of it.
+    /// Returns the delayed bytes at the end of the body.
     fn held_back(&mut self) -> io::Result<Option<Frame<Bytes>>> {
         let Some(mut filter) = self.filter.take() else { return Ok(None) };
         self.is_over = true;

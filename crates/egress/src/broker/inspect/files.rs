@@ -1,4 +1,4 @@
-//! Writes the files by which a sandbox trusts the authority of a run. There is nothing secret in them.
+//! Files by which a sandbox trusts the certificate authority of a run. They contain no secrets.
 #![expect(clippy::disallowed_methods, reason = "writes files for sandboxes")]
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
@@ -16,17 +16,17 @@ use stockade_handoff::trust::{BROWSERS_NAME, BUNDLE_NAME, OF_RUN_NAME, RunTrust,
 use super::java;
 use super::roots::certificates;
 
-/// The bytes of a line in PEM.
+/// The length of a line in PEM.
 const LINE: usize = 64;
 
-/// Attempts to create a file under names that are already taken.
+/// Number of attempts to find an unused name.
 const TRIES: u32 = 16;
 
-/// Writes the certificate of a run, together with those that this machine trusts. Certificates that the environment variables of
-/// the operator name are trusted within the sandbox as they would be outside.
+/// Writes the certificate of a run together with those that this machine trusts. Certificates in environment variables of the
+/// operator are trusted in the sandbox as they are outside.
 ///
 /// # Errors
-/// When no folder can be made, or a file not be written.
+/// When a directory or file cannot be created.
 pub(super) fn write(own: &CertificateDer<'_>, roots: &[CertificateDer<'_>]) -> io::Result<(RunTrust, Alive)> {
     let parent = std::env::temp_dir().canonicalize()?;
     sweep(&parent);
@@ -51,12 +51,12 @@ pub(super) fn write(own: &CertificateDer<'_>, roots: &[CertificateDer<'_>]) -> i
     Ok((trust, alive))
 }
 
-/// As long as this is there, the folder of a run is in use.
+/// A lock that marks the directory of a run as in use.
 #[derive(Debug)]
 pub(super) struct Alive(#[expect(dead_code, reason = "it is held, and its lock with it")] File);
 
 impl Alive {
-    /// Takes a directory, or returns `None` when another process owns it, or it is gone.
+    /// Locks a directory, or returns `None` if another process has locked it or it is gone.
     fn take(folder: &Path) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = File::from(open(folder, flags, Mode::empty()).ok()?);
@@ -67,13 +67,13 @@ impl Alive {
     }
 }
 
-/// What the names of these folders begin with.
+/// The prefix of these directories.
 const PREFIX: &str = "stockade-trust-";
 
 /// Limit of directory entries that are read in the temporary directory: an attacker who fills it cannot block the start.
 const MAX_SEEN: usize = 10_000;
 
-/// Removes the folders of brokers that were ended before they could do so themselves.
+/// Removes directories of proxies that were killed.
 fn sweep(parent: &Path) {
     let Ok(entries) = std::fs::read_dir(parent) else { return };
     for entry in entries.take(MAX_SEEN).flatten() {
@@ -84,7 +84,7 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// A new folder that everybody may read.
+/// Creates a directory that all users can read.
 fn folder(parent: &Path) -> io::Result<(PathBuf, Alive)> {
     let mut tried = 0;
     loop {
@@ -94,11 +94,11 @@ fn folder(parent: &Path) -> io::Result<(PathBuf, Alive)> {
         match DirBuilder::new().mode(0o755).create(&folder) {
             Ok(()) => match Alive::take(&folder) {
                 Some(alive) => {
-                    // Regardless of the umask: in a sandbox, another user reads it.
+                    // Set regardless of the umask, because commands in a sandbox may run as another user.
                     std::fs::set_permissions(&folder, Permissions::from_mode(0o755))?;
                     return Ok((folder, alive));
                 }
-                // Another one swept it between two steps, or looks at it just now.
+                // Another process deleted or locked it between the two steps.
                 None if tried < TRIES => {
                     std::fs::remove_dir(&folder).ok();
                     tried += 1;
@@ -119,10 +119,10 @@ fn put(trust: &RunTrust, name: &str, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// The file with the policy of browsers, whose name they do not care about.
+/// The file with the browser policy. Browsers read every file in the directory.
 const POLICY_NAME: &str = "stockade.json";
 
-/// Returns the policy by which Chromium and its kin trust further authorities (`CACertificates`).
+/// Returns the policy by which Chromium and derived browsers trust additional authorities (`CACertificates`).
 fn policy(certificates: &[&CertificateDer<'_>]) -> String {
     let encoded: Vec<String> = certificates.iter().map(|certificate| STANDARD.encode(certificate)).collect();
     serde_json::json!({ "CACertificates": encoded }).to_string()

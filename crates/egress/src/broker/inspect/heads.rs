@@ -1,4 +1,4 @@
-//! The heads of requests and answers between two connections: for whom they are, and what of them goes on.
+//! Heads of relayed requests and responses: their target, and the headers that are passed on.
 
 use hyper::http;
 use hyper::http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -8,11 +8,11 @@ use super::super::super::header_table::is_of_connection;
 use super::super::super::proxy_request::{BadRequest, MAX_HEAD, are_optional, names_target};
 use super::super::super::target::NetTarget;
 
-/// The one protocol that a connection may become.
+/// The only protocol that a connection may be upgraded to.
 const WEBSOCKET: &str = "websocket";
 
-/// Whether a request is for the host that its connection was let through to, and is in a form that servers read alike. Of HTTP/1,
-/// more was looked at when it came.
+/// Checks that a request is for the allowed host of its connection, and is unambiguous. HTTP/1 requests were checked further when
+/// they were read.
 ///
 /// # Errors
 /// When it is not.
@@ -44,7 +44,7 @@ pub(super) fn is_for(target: &NetTarget, scheme: &str, head: &request::Parts) ->
     [host, authority].into_iter().flatten().try_for_each(|named| is_same(target, named))
 }
 
-/// A request that names another host would reach that one, where several share a server.
+/// A request with another host would reach that host if both share a server.
 fn is_same(target: &NetTarget, named: &str) -> Result<(), BadRequest> {
     if names_target(named, target) {
         return Ok(());
@@ -57,19 +57,19 @@ fn is_same(target: &NetTarget, named: &str) -> Result<(), BadRequest> {
     })
 }
 
-/// The path and the query of a request, as they were sent.
+/// Returns the path and query of a request, as sent.
 pub(super) fn path(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str)
 }
 
-/// How long the head is, about.
+/// Returns the approximate length of the head.
 pub(super) fn length(head: &request::Parts) -> usize {
     let of_headers: usize =
         head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     head.method.as_str().len() + path(&head.uri).len() + 14 + of_headers
 }
 
-/// What the head says of the length of the body.
+/// Returns the length of the body in the head.
 pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
@@ -80,13 +80,13 @@ fn has_word(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
     values.flat_map(|value| value.split(',')).any(|word| word.trim().eq_ignore_ascii_case(wanted))
 }
 
-/// Whether the transfer codings of an answer are read here: `chunked`, or none.
+/// Whether the transfer codings of a response are supported: `chunked`, or none.
 pub(super) fn is_framed_plainly(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::TRANSFER_ENCODING).iter();
     values.map(HeaderValue::as_bytes).all(|coding| coding.eq_ignore_ascii_case(b"chunked"))
 }
 
-/// Whether a request asks for its connection to become a websocket.
+/// Whether a request asks to upgrade to a websocket.
 pub(super) fn asks_for_websocket(head: &request::Parts) -> bool {
     let mut wanted = head.headers.get_all(header::UPGRADE).iter();
     head.method == Method::GET
@@ -95,13 +95,13 @@ pub(super) fn asks_for_websocket(head: &request::Parts) -> bool {
         && wanted.next().is_none()
 }
 
-/// What is written anew where it is needed.
+/// Headers that are written again where needed.
 const WRITTEN_ANEW: [HeaderName; 3] = [header::TRANSFER_ENCODING, header::UPGRADE, header::EXPECT];
 
-/// Refuses a request that would mean something else without what is not passed on.
+/// Refuses a request that would change its meaning without the headers that are not passed on.
 ///
 /// # Errors
-/// When it asks for a protocol that is not carried, or expects what a proxy knows nothing of.
+/// When it asks for an unsupported protocol, or expects something that a proxy does not support.
 pub(super) fn is_passed_on_whole(head: &request::Parts) -> Result<(), BadRequest> {
     let mut expected = head.headers.get_all(header::EXPECT).iter();
     if expected.any(|value| !value.as_bytes().eq_ignore_ascii_case(b"100-continue")) {
@@ -114,9 +114,9 @@ pub(super) fn is_passed_on_whole(head: &request::Parts) -> Result<(), BadRequest
     offered.map(|value| value.to_str().unwrap_or("?")).try_for_each(are_optional)
 }
 
-/// Takes out what concerns one connection, and puts in what makes another a websocket.
+/// Removes headers of the connection, and adds those of a websocket upgrade.
 pub(super) fn pass_on(headers: &mut HeaderMap, is_websocket: bool) {
-    // What `Connection` names beside these is meant for the host: a client that is seen through TLS knows of no proxy.
+    // Other headers that `Connection` lists are for the host, because an inspected client does not know of a proxy.
     let of_connection: Vec<HeaderName> =
         headers.keys().filter(|name| is_of_connection(name.as_str())).cloned().collect();
     for name in of_connection.iter().chain(&WRITTEN_ANEW) {
@@ -132,7 +132,7 @@ pub(super) fn pass_on(headers: &mut HeaderMap, is_websocket: bool) {
     }
 }
 
-/// How a host is named at a port that its scheme usually has, or at another.
+/// Returns the value of `Host`, without the scheme's default port.
 pub(super) fn authority(target: &NetTarget, scheme: &str) -> String {
     match (scheme, target.port) {
         ("https", Some(443)) | ("http", Some(80)) => target.host.to_string(),

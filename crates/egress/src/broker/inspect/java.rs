@@ -1,4 +1,4 @@
-//! Certificates of authorities as every Java reads them: its own store of keys, version 2 (`sun.security.provider.JavaKeyStore`).
+//! A Java key store with certificates, in version 2, which every Java reads (`sun.security.provider.JavaKeyStore`).
 
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 use rustls_pki_types::CertificateDer;
@@ -7,13 +7,13 @@ const MAGIC: u32 = 0xfeed_feed;
 const VERSION: u32 = 2;
 const TRUSTED: u32 = 2;
 
-/// The password of the stores that come with Java. It keeps nothing secret: it is mixed into the sum at the end.
+/// The password of the stores that come with Java. It protects nothing secret: it is part of the checksum at the end.
 const PASSWORD: &str = "changeit";
 
-/// What is mixed into it besides.
+/// The constant that is also part of the checksum.
 const WHITENER: &[u8] = b"Mighty Aphrodite";
 
-/// Returns a store of these certificates.
+/// Returns a store with these certificates.
 pub(super) fn store(certificates: &[&CertificateDer<'_>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let number = |bytes: &mut Vec<u8>, number: u32| bytes.extend(number.to_be_bytes());
@@ -27,7 +27,7 @@ pub(super) fn store(certificates: &[&CertificateDer<'_>]) -> Vec<u8> {
     for (at, certificate) in certificates.iter().enumerate() {
         number(&mut bytes, TRUSTED);
         text(&mut bytes, &format!("authority{at}"));
-        // When it was put in.
+        // The time of the entry.
         bytes.extend(0_u64.to_be_bytes());
         text(&mut bytes, "X.509");
         number(&mut bytes, u32::try_from(certificate.len()).unwrap_or_default());

@@ -9,14 +9,14 @@ use hyper::http::HeaderMap;
 
 use super::super::super::target::NetTarget;
 
-/// What a broker does to the requests and answers of a run beside judging them.
+/// Rewriting of a run's requests and responses.
 ///
-/// The heads come as they go on: a request names its path and `Host`, and what concerns one connection alone is gone.
+/// Heads are passed in their final form: with a path and `Host`, and without headers of the connection.
 pub(crate) trait Rewrite: fmt::Debug + Send + Sync {
-    /// Whether a conversation has to be looked into for it.
+    /// Whether a connection must be inspected for it.
     fn inspects(&self, target: &NetTarget, is_tls: bool) -> bool;
 
-    /// Puts what belongs there into a request that was let through, or says why it is refused.
+    /// Rewrites an allowed request, or returns why it is refused.
     fn request(
         &self,
         to: Conversation<'_>,
@@ -31,50 +31,50 @@ pub(crate) trait Rewrite: fmt::Debug + Send + Sync {
     ) -> Result<BodyRewrite, RewriteRefusal>;
 }
 
-/// Until when a request holds by what was put into it: with that ends what it opened. It stands among the extensions of a head.
+/// The end of a request's secrets, which also ends connections that it opened. It is stored in the extensions of a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LentUntil(pub(crate) Instant);
 
-/// With whom a client talks.
+/// The target of a client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Conversation<'t> {
-    /// The host and the port.
+    /// The host and port.
     pub(crate) target: &'t NetTarget,
     pub(crate) is_tls: bool,
-    /// Whether the address that it leads to is of this machine itself, whatever its name says.
+    /// Whether the resolved address belongs to this machine, regardless of the name.
     pub(crate) is_loopback: bool,
 }
 
-/// What becomes of a body.
+/// How a body is rewritten.
 pub(crate) enum BodyRewrite {
-    /// It goes on as it came.
+    /// It is passed unchanged.
     Unchanged,
-    /// It goes through this, piece by piece, and is sent without its length unless that stays.
+    /// It is filtered in pieces, and sent without a length unless the filter keeps it.
     Pieces(Box<dyn BodyFilter>),
-    /// All of it is read, up to so many bytes, before the head of the request goes. An answer cannot wait for that.
+    /// It is read completely, up to a limit, before the head is sent. Only for requests, because a response may not end.
     Whole { most: usize, then: Box<WithWhole> },
 }
 
-/// What is done with a whole body: the head may still change.
+/// The rewriting of a whole body, which may still change the head.
 pub(crate) type WithWhole =
     dyn FnOnce(&mut http::request::Parts, Bytes) -> Result<Bytes, RewriteRefusal> + Send;
 
-/// What a body goes through.
+/// A filter for a streamed body.
 pub(crate) trait BodyFilter: fmt::Debug + Send {
-    /// Takes the next piece, and returns what may go on of it and of what was held back.
+    /// Filters the next piece, and returns the bytes that may be sent, including delayed ones.
     fn piece(&mut self, bytes: Bytes) -> Result<Bytes, RewriteRefusal>;
 
-    /// Whether the length of the body stays, or is not in its head any more.
+    /// Whether the length of the body stays the same, so that the head keeps it.
     fn keeps_length(&self) -> bool;
 
-    /// Returns what was held back to the end.
+    /// Returns the delayed bytes at the end.
     fn end(&mut self) -> Result<Bytes, RewriteRefusal>;
 
-    /// Looks at what comes behind the body.
+    /// Checks the trailers of the body.
     fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal>;
 }
 
-/// Why a request or an answer does not go on.
+/// Why a request or response is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RewriteRefusal {
     pub(crate) rule: &'static str,

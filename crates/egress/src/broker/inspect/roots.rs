@@ -1,4 +1,4 @@
-//! Certificate authorities that the broker trusts for hosts: those of the machine or its operator, and those of the options.
+//! Certificate authorities that the proxy trusts for hosts: those of the machine or its operator, and those of the options.
 #![expect(clippy::disallowed_methods, reason = "reads the certificates of the machine")]
 
 use std::io;
@@ -9,21 +9,21 @@ use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
 use stockade_handoff::trust::BUNDLES;
 
-/// The variable by which programs are told of other authorities than those of the machine.
+/// The variable that replaces the authorities of the machine.
 const INSTEAD: &str = "SSL_CERT_FILE";
 
-/// The authorities that a server may be certified by.
+/// The trusted authorities.
 pub(super) struct Roots {
     pub(super) store: RootCertStore,
-    /// All of them, as they were read.
+    /// All certificates, as read.
     pub(super) certificates: Vec<CertificateDer<'static>>,
 }
 
 impl Roots {
-    /// Reads those of the machine, or of `SSL_CERT_FILE` if it is set, and these files of certificates.
+    /// Reads the machine's certificates, or those of `SSL_CERT_FILE` if it is set, and additional files.
     ///
     /// # Errors
-    /// When a file cannot be read, or there is no certificate in it.
+    /// When a file cannot be read, or contains no certificate.
     pub(super) fn read(extra: &[PathBuf]) -> io::Result<Self> {
         let named = std::env::var_os(INSTEAD).filter(|name| !name.is_empty()).map(PathBuf::from);
         let of_the_machine =
@@ -54,7 +54,7 @@ impl Roots {
     }
 }
 
-/// The certificates of a text in PEM.
+/// Returns the certificates of a PEM text.
 pub(super) fn certificates(text: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
     all.map_err(|error| error.to_string())

@@ -1,7 +1,7 @@
-//! A connection that is looked into: one of a client, one to its host, and each request between them judged.
+//! An inspected connection: one to the client, one to its host, with a check of each request.
 //!
-//! Both sides speak the same version of HTTP, so that nothing has to be put into other words, and what one connection is told
-//! reaches one host and no other. All of a connection is done by one thread, which waits for both sides at once.
+//! Both sides use the same version of HTTP, so that messages need no translation. A connection of the client maps to exactly one
+//! connection to the host. One thread serves both sides asynchronously.
 
 use hyper::http;
 use std::io;
@@ -30,7 +30,7 @@ use super::stream::{Checks, IN_PLACE_OF_BAD};
 use super::watch::Watch;
 use super::whole::{Room, WholeBodies};
 
-/// By what a client speaks.
+/// Serves the client in its protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Wire {
     Tls,
@@ -46,15 +46,15 @@ impl Wire {
     }
 }
 
-/// The way to the host.
+/// The connection to the host.
 pub(super) enum Upstream {
     One(Mutex<to_one::SendRequest<Carried>>),
     Many(to_many::SendRequest<Carried>),
-    /// The host refused the connection; each request gets the reason.
+    /// The host refused the connection; each request is answered with the reason.
     Refused(Arc<Refused>),
 }
 
-/// Both connections, and what is known of them.
+/// Both connections, with their parameters.
 pub(super) struct Inspected {
     pub(super) shared: Arc<Shared>,
     pub(super) rewrite: Option<Arc<dyn Rewrite>>,
@@ -65,19 +65,19 @@ pub(super) struct Inspected {
     pub(super) upstream: Upstream,
     pub(super) checks: Checks,
     pub(super) pulse: Pulse,
-    /// What is shut to end it.
+    /// The sockets that are shut down to end it.
     pub(super) sockets: Vec<TcpStream>,
     pub(super) has_asked: AtomicBool,
-    /// Whether a client has asked for a websocket: then the connection to the host ends when it becomes one.
+    /// Whether the client requested a websocket, in which case the HTTP connection to the host ends when it is accepted.
     pub(super) may_become_raw: AtomicBool,
     pub(super) websocket: Mutex<Option<tokio::task::JoinHandle<()>>>,
 }
 
 /// Why a request is not answered by its host.
 enum Stop {
-    /// What is to be put on record, and told with this number.
+    /// A refusal to be recorded, and returned with this status code.
     Refused(Box<Brokered>, Option<u16>),
-    /// What was put there already.
+    /// A refusal that was already recorded.
     Recorded(Arc<Refused>),
 }
 
@@ -130,7 +130,7 @@ impl Inspected {
         self.may_become_raw.load(Ordering::Relaxed)
     }
 
-    /// Waits for what is left once the client's connection speaks HTTP no more, and puts on record what was wrong with it.
+    /// Waits for the rest after HTTP on the client's connection ended, and records its error.
     pub(super) async fn over(&self) {
         let websocket = lock(&self.websocket).take();
         if let Some(websocket) = websocket {
@@ -149,7 +149,7 @@ impl Inspected {
         Brokered { target: self.target.to_string(), ..about(bad) }
     }
 
-    /// Answers one request, by its host or with why it is refused.
+    /// Answers a request, by its host or with a refusal.
     pub(super) async fn answer(
         self: Arc<Self>,
         mut request: Request<Incoming>,
@@ -163,7 +163,7 @@ impl Inspected {
                 Err(stop) => stop,
             },
             Err(stop) => {
-                // What still comes is thrown away for a moment, or the client might not get to read its answer.
+                // Remaining bytes are read for a moment, so that the client gets to read the response.
                 tokio::spawn(tokio::time::timeout(answer::MOMENT, thrown_away(body)));
                 stop
             }
@@ -175,7 +175,7 @@ impl Inspected {
         Ok(told(&refused, status))
     }
 
-    /// Judges a request by its head.
+    /// Checks a request by its head.
     fn look(&self, head: &http::request::Parts) -> Result<Granted, Stop> {
         if head.method.as_str() == IN_PLACE_OF_BAD
             && let Some(bad) = self.checks.bad()
@@ -192,7 +192,7 @@ impl Inspected {
         let mut granted = granted(&self.shared, &self.target, Some(asked))?;
         let mut most = Most { bytes: granted.upload, bound: Over::Upload };
         let is_longer = |most| heads::content_length(&head.headers).is_some_and(|length| length > most);
-        // The head can carry data of the command as well as the body can, so it counts as upload.
+        // The head can exfiltrate data like the body can, so it counts as upload.
         if !most.take(heads::length(head)) || most.bytes.is_some_and(is_longer) {
             return Err(Box::new(too_much(&self.target, Over::Upload)).into());
         }
@@ -205,7 +205,7 @@ impl Inspected {
         Stop::Refused(Box::new(self.bad(bad)), Some(status))
     }
 
-    /// Counts a request and puts it on record. The first was when it was let through to the host.
+    /// Counts and records a request. The first one was recorded when the connection was allowed.
     fn count(&self) -> Result<(), Stop> {
         if !self.has_asked.swap(true, Ordering::Relaxed) {
             return Ok(());
@@ -216,7 +216,7 @@ impl Inspected {
         Ok(self.shared.told(&self.brokered)?)
     }
 
-    /// Sends a request that was let through, and returns what is answered.
+    /// Sends an allowed request, and returns the response.
     async fn pass(
         self: &Arc<Self>,
         (mut head, body): (http::request::Parts, Incoming),
@@ -246,7 +246,7 @@ impl Inspected {
         let stream = |body, filter, ends| Carried::stream(body, most, ends, filter, known());
         let body = match rewritten {
             BodyRewrite::Unchanged => stream(body, None, ends),
-            // What is not there needs no filter, and no form of its own.
+            // A missing body needs no filter, and keeps its framing.
             BodyRewrite::Pieces(_) if body.is_end_stream() => stream(body, None, ends),
             BodyRewrite::Pieces(filter) => {
                 if !filter.keeps_length() {
@@ -271,7 +271,7 @@ impl Inspected {
                 Carried::whole(room.with(bytes))
             }
         };
-        // Where the body did not come to its end, the host is not to blame.
+        // If the body was cut short, the failure is not the host's.
         let mut response = self.send(head, body).await.map_err(|stop| match lock(&ended).take() {
             Some(refused) => Stop::Recorded(refused),
             None => self.checks.bad().map_or(stop, |bad| self.malformed(bad)),
@@ -288,7 +288,7 @@ impl Inspected {
         }
         let on_server = hyper::upgrade::on(&mut response);
         let (mut head, body) = response.into_parts();
-        // With it goes what the host says of the number in words of its own.
+        // This also drops the host's own reason phrase.
         head.extensions.clear();
         head.version = Version::default();
         heads::pass_on(&mut head.headers, becomes_websocket);
@@ -318,7 +318,7 @@ impl Inspected {
         Ok(Response::from_parts(head, Carried::stream(body, most, ends, filter, known)))
     }
 
-    /// Names the path and the host in a head, as it is judged and changed.
+    /// Sets the path and host of a head in the form in which it is checked and rewritten.
     fn address(&self, head: &mut http::request::Parts) -> Result<(), Stop> {
         let host = HeaderValue::try_from(heads::authority(&self.target, self.wire.scheme()));
         head.headers.insert(header::HOST, host.map_err(|why| self.not_answered(&why.to_string()))?);
@@ -329,7 +329,7 @@ impl Inspected {
         Ok(())
     }
 
-    /// Names them as HTTP/2 does.
+    /// Sets them as HTTP/2 pseudo-headers.
     fn address_many(&self, head: &mut http::request::Parts) -> Result<(), Stop> {
         head.headers.remove(header::HOST);
         head.version = Version::HTTP_2;
@@ -362,8 +362,8 @@ impl Inspected {
         answer.map_err(|why| self.not_answered(&with_cause(&why)))
     }
 
-    /// Reads all of a body that is not longer than that, in the time of its entry. Each piece has to come in as long as a head
-    /// has, and all of them as long as a connection stays through which nothing goes, since nothing does until then.
+    /// Reads a whole body up to a length, within the lifetime of its entry. Each piece has the timeout of a head, and the whole
+    /// body the idle timeout, because nothing is relayed until then.
     async fn whole(
         &self,
         body: Incoming,
@@ -431,7 +431,7 @@ impl Inspected {
         Box::new(self.because(why)).into()
     }
 
-    /// What was let through and on record, and failed then.
+    /// Returns the refusal of a request that was allowed and recorded, and failed afterwards.
     fn not_answered(&self, why: &str) -> Stop {
         Stop::Recorded(self.shared.failed(
             &self.brokered,
@@ -449,7 +449,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An error and what is behind it.
+/// Formats an error with its sources.
 pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {}", with_cause(cause)),
@@ -457,7 +457,7 @@ pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// Reads a body to its end.
+/// Reads a body until its end.
 async fn thrown_away(body: Incoming) {
     let mut body = std::pin::pin!(body);
     while std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await.is_some_and(|it| it.is_ok())
@@ -465,7 +465,7 @@ async fn thrown_away(body: Incoming) {
     }
 }
 
-/// What a client is told whose request does not go on.
+/// Returns the response to a refused request.
 fn told(refused: &Refused, status: Option<u16>) -> Response<Carried> {
     let text = refused.told();
     let length = text.len();

@@ -1,4 +1,4 @@
-//! The client's side of a connection that is looked into: what it said before, and what of HTTP/1 may be read by the library.
+//! The client's stream of an inspected connection: it replays the first bytes, and passes only unambiguous HTTP/1 to the library.
 
 use std::future::Future as _;
 use std::io;
@@ -14,7 +14,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::super::super::proxy_request::BadRequest;
 use super::super::super::request_stream::RequestStream;
 
-/// A stream of which the first bytes were read already.
+/// A stream whose first bytes were already read.
 pub(super) struct Prefixed<S> {
     first: Vec<u8>,
     at: usize,
@@ -47,7 +47,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Prefixed<S> {
     }
 }
 
-/// What is written goes to the stream itself.
+/// Writes go directly to the stream.
 macro_rules! writes_to {
     ($field:ident) => {
         fn poll_write(
@@ -84,54 +84,54 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Prefixed<S> {
     writes_to!(stream);
 }
 
-/// The method of the request that stands in the place of one that is refused: its answer says why.
+/// The method of the request that replaces a refused one: its response contains the reason.
 pub(super) const IN_PLACE_OF_BAD: &str = "STOCKADE-REFUSED";
 
 /// State that the stream shares with the code that answers its requests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Checks {
-    /// Whether the connection has become something else than HTTP, as a websocket does.
+    /// Whether the connection was upgraded, as for a websocket.
     is_raw: Arc<AtomicBool>,
     bad: Arc<Mutex<Option<BadRequest>>>,
 }
 
 impl Checks {
-    /// From now on, whatever comes is passed on.
+    /// Passes all further bytes unchecked.
     pub(super) fn become_raw(&self) {
         self.is_raw.store(true, Ordering::Release);
     }
 
-    /// The error of the request that [`IN_PLACE_OF_BAD`] replaces.
+    /// Returns the error of the request that [`IN_PLACE_OF_BAD`] replaces.
     pub(super) fn bad(&self) -> Option<BadRequest> {
         self.bad.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// A stream of requests of HTTP/1, from which only those come that are read in one way.
+/// A stream of HTTP/1 requests that yields only unambiguous ones.
 pub(super) struct Checked<S> {
     stream: S,
     reader: RequestStream,
     checks: Checks,
-    /// What may be read.
+    /// Checked bytes that are ready to be read.
     passed: Vec<u8>,
     at: usize,
     end: Option<End>,
-    /// How long a head may take to come, and the end of that.
+    /// The timeout of a head, and its deadline.
     patience: Duration,
     head_by: Option<Pin<Box<Sleep>>>,
 }
 
-/// Why nothing more is read.
+/// Why reading stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Closed,
-    /// In the middle of a body.
+    /// An error within a body.
     Broken,
-    /// In the place of a request stands one that is answered with why.
+    /// An error in a head, which was replaced with a request that is answered with the reason.
     Refused,
 }
 
-/// So much is read at once.
+/// The size of a read.
 const AT_ONCE: usize = 16 << 10;
 
 impl<S: AsyncRead + Unpin> Checked<S> {
@@ -139,7 +139,7 @@ impl<S: AsyncRead + Unpin> Checked<S> {
         Self { stream, reader, checks, passed: Vec::new(), at: 0, end: None, patience, head_by: None }
     }
 
-    /// Nothing more is read, and the answer says why.
+    /// Stops reading; the response contains the reason.
     fn refuse(&mut self, bad: BadRequest) {
         *self.checks.bad.lock().unwrap_or_else(PoisonError::into_inner) = Some(bad);
         // Within a body, no further request is parsed.
@@ -151,7 +151,7 @@ impl<S: AsyncRead + Unpin> Checked<S> {
         self.passed.extend_from_slice(in_place.as_bytes());
     }
 
-    /// Fails when a head takes too long.
+    /// Fails if the head's timeout has expired.
     fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if !self.reader.is_within_head() {
             self.head_by = None;
@@ -186,7 +186,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Checked<S> {
                 None => {}
                 Some(End::Closed) => return Poll::Ready(Ok(())),
                 Some(End::Broken) => return Poll::Ready(Err(io::ErrorKind::InvalidData.into())),
-                // The answer closes the connection. A client that seemed gone would get none.
+                // Pending instead of the end of the stream: the response closes the connection, and after an end the library
+                // would not send it.
                 Some(End::Refused) => return Poll::Pending,
             }
             if this.checks.is_raw.load(Ordering::Acquire) && this.reader.is_between() {
@@ -213,7 +214,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Checked<S> {
     writes_to!(stream);
 }
 
-/// The end of a time that begins now.
+/// Returns a deadline from now.
 pub(super) fn at(until: std::time::Instant) -> Pin<Box<Sleep>> {
     Box::pin(tokio::time::sleep_until(Instant::from_std(until)))
 }

@@ -1,4 +1,4 @@
-//! What is to be known of a conversation while its bodies are carried.
+//! Observation of a connection while its bodies are relayed.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use super::rewrite::RewriteRefusal;
 
 /// An observer of one inspected connection, which records and limits its requests.
 pub(super) trait Watch: Send + Sync {
-    /// Something went through.
+    /// Records activity.
     fn beat(&self);
 
-    /// A bound ended a body: that is put on record.
+    /// Records that a limit ended a body.
     fn ended_by(&self, over: Over) -> Arc<Refused>;
 
     /// Records that the rewriter cut a body short.

@@ -1,4 +1,4 @@
-//! What a connection carries once it has become a websocket: bytes in both directions, counted as those of any other.
+//! Relaying of a websocket: bytes in both directions, with the same limits as other connections.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::rewrite::BodyFilter;
 use super::stream::at;
 use super::watch::Watch;
 
-/// Both sides of a websocket, what is let through of it, and what the bytes to the command go through.
+/// Both sides of a websocket, with its limits and the filter for bytes to the command.
 pub(super) struct Both {
     pub(super) on_client: OnUpgrade,
     pub(super) on_server: OnUpgrade,
@@ -21,7 +21,7 @@ pub(super) struct Both {
     pub(super) filter: Option<Box<dyn BodyFilter>>,
 }
 
-/// Carries a websocket to its end.
+/// Relays a websocket until its end.
 pub(super) async fn carry(conversation: Arc<dyn Watch>, both: Both) {
     let Both { on_client, on_server, granted, until, filter } = both;
     let (Ok(client), Ok(server)) = (on_client.await, on_server.await) else { return conversation.cut() };
@@ -43,7 +43,7 @@ pub(super) async fn carry(conversation: Arc<dyn Watch>, both: Both) {
     down.await.ok();
 }
 
-/// Carries one direction. When it fails, both end.
+/// Relays one direction. An error ends both.
 async fn one_way(
     conversation: Arc<dyn Watch>,
     mut from: impl AsyncRead + Unpin,

@@ -1,21 +1,21 @@
-//! Bodies that are read whole before they go: how many bytes of them all connections together may hold.
+//! Memory for bodies that are read completely before they are sent, limited for all connections together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hyper::body::Bytes;
 
-/// The most that whole bodies take up at a time.
+/// Maximum memory of whole bodies.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Each byte of a body counts twice: where it grows, and where it is changed, there are two of it for a while.
+/// Each byte of a body counts twice, because it is copied when its buffer grows and when it is rewritten.
 const TIMES: usize = 2;
 
-/// What whole bodies take up now.
+/// The memory of whole bodies in use.
 #[derive(Debug, Default)]
 pub(in super::super) struct WholeBodies(AtomicUsize);
 
-/// A part of that, as long as it is held.
+/// Reserved memory, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Room {
     of: Arc<WholeBodies>,
@@ -27,7 +27,7 @@ impl Room {
         Self { of: Arc::clone(of), bytes: 0 }
     }
 
-    /// Takes room for a body of so many bytes. Says whether there is as much.
+    /// Reserves memory for a body. Returns whether there is enough.
     pub(super) fn is_for(&mut self, length: usize) -> bool {
         let wanted = length.saturating_mul(TIMES);
         let more = wanted.saturating_sub(self.bytes);
