@@ -88,6 +88,7 @@ pub(crate) fn filter_but(architecture: Architecture, more: &[Closed], opened: &[
     let shut = Opened::ALL.iter().filter(|one| !opened.contains(one)).flat_map(|one| one.rows());
     let rows = ROWS.iter().chain(shut).chain(more.iter().flat_map(|closed| closed.rows()));
     let mut program = head(architecture);
+    // The x32 ABI has its own numbers for all calls, so the table would not match them.
     program.extend([jump(JUMP_AT_LEAST, X32, 0, 1), give(ERRNO | ENOSYS)]);
     program.extend(search(&blocks(architecture, rows)));
     program
@@ -95,6 +96,7 @@ pub(crate) fn filter_but(architecture: Architecture, more: &[Closed], opened: &[
 
 /// Returns the code that checks the architecture and loads the call number.
 fn head(architecture: Architecture) -> Vec<Instruction> {
+    // A 64-bit process can also make calls of another architecture (`int 0x80`), whose numbers have other meanings.
     let known = jump(JUMP_EQUAL, architecture.audit_number(), 1, 0);
     vec![load(ARCHITECTURE), known, give(KILL), load(NUMBER)]
 }
@@ -129,6 +131,7 @@ fn halve(blocks: &[(u32, &[Instruction])]) -> Vec<Instruction> {
             leaf
         }
         (_, [(first, _), ..]) => {
+            // A conditional jump reaches 255 instructions, so the distance is in the unconditional one after it.
             let below = halve(low);
             let over = u32::try_from(below.len()).unwrap_or(u32::MAX);
             let mut code = vec![jump(JUMP_AT_LEAST, *first, 0, 1), jump(JUMP, over, 0, 0)];
@@ -210,11 +213,13 @@ pub(crate) fn observe(architecture: Architecture, shown: Shown) -> Vec<Instructi
     let rows = asks.iter().filter_map(|row| Some((architecture.number_of(row)?, row)));
     let code = |row: &asking::Row| match row.asks {
         Asks::Address(asking::ADDRESS_OF_SENDTO, ..) => {
+            // Without an address, sendto(2) is send(2) on a connected socket, whose connection was observed already.
             let place = ARGUMENTS + 8 * u32::from(asking::ADDRESS_OF_SENDTO);
             vec![load(place), jump(JUMP_EQUAL, 0, 1, 0), give(SHOW)]
         }
         _ => vec![give(SHOW)],
     };
+    // Calls of other architectures are not observed: the denying filter kills the process.
     let mut blocks: Blocks = rows.map(|(number, row)| (number, code(row))).collect();
     if shown.modes {
         blocks.extend(modes::numbers(architecture).map(|number| (number, vec![give(SHOW)])));
@@ -244,6 +249,7 @@ fn compile(row: &Row) -> Vec<Instruction> {
         // be bypassed by setting bits there (CVE-2019-10063).
         let low = ARGUMENTS + 8 * u32::from(*argument);
         if let Test::Above(most) = test {
+            // Here both halves count: any bit in the upper half exceeds every limit.
             code.extend([load(low + 4), jump(JUMP_ANY_BIT, u32::MAX, 2, 0)]);
             code.extend([load(low), jump(JUMP_AT_LEAST, most.saturating_add(1), 0, END)]);
             continue;
@@ -253,6 +259,7 @@ fn compile(row: &Row) -> Vec<Instruction> {
     }
     code.push(give(ERRNO | row.errno));
     let length = code.len();
+    // `END` is the end of the block, whose distance is only known now.
     for (at, instruction) in code.iter_mut().enumerate() {
         let rest = u8::try_from(length - at - 1).unwrap_or(END);
         for target in [&mut instruction.on_true, &mut instruction.on_false] {

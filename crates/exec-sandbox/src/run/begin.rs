@@ -112,7 +112,9 @@ pub(super) fn copy(
     let (news, reports) = super::pipe()?;
     let init = launch::start(launch, go_read.as_raw_fd(), reports.as_raw_fd())
         .map_err(|errno| RunError::setup("making namespaces")(io::Error::from_raw_os_error(errno)))?;
+    // With a copy of these ends here, the end of the sandbox would not be readable on the pipes.
     drop((go_read, reports, ends));
+    // The process waits for the go signal, so that it runs nothing before its ID maps and control group are set.
     let ready = identify(init.pid).and_then(|()| groups.add(init.pid));
     let ready = ready.and_then(|()| Ok(rustix::io::write(&go_write, b"g").map(|_| ())?));
     if let Err(error) = ready {
@@ -137,6 +139,7 @@ fn bwrap(
         bubblewrap::start(plan, program, ends.handed(), observer.map(Observer::observed)).map_err(refused)?;
     drop(ends);
     let begun = || -> io::Result<Running> {
+        // Bubblewrap waits for the byte on `go`, so the limits apply before the command starts.
         groups.add(waiting.first)?;
         let init = SpawnedInit { pid: waiting.pid, pidfd: handle(waiting.pid)? };
         let news = handle(waiting.pid)?;
@@ -164,6 +167,7 @@ fn contained(plan: &Plan, container: &ContainerPlan, ends: Ends) -> Result<Runni
     };
     let begun = engine::begin(plan, container, ends.handed()).map_err(failed)?;
     drop(ends);
+    // Two handles of the engine's client: one to signal it, and one to poll for its end.
     let watched = || -> io::Result<(OwnedFd, OwnedFd)> { Ok((handle(begun.pid)?, handle(begun.pid)?)) };
     let (pidfd, news) = watched().map_err(failed)?;
     let init = SpawnedInit { pid: begun.pid, pidfd };
@@ -204,6 +208,7 @@ impl Running {
             bury(first);
             return Ok(*used);
         }
+        // Killed, the first process could not end the others without a PID namespace, so it is asked to do that.
         let signal =
             if matches!(self.exit_source, ExitSource::WhenAsked) { PARENT_GONE } else { libc::SIGKILL };
         if let ExitSource::Ends { handle, .. } = &self.exit_source {

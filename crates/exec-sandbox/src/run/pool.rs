@@ -110,6 +110,7 @@ impl SandboxPool {
         let handing_over = || RunError::setup("handing over the command");
         let (programs, arguments) = native::words(&planned).map_err(handing_over())?;
         let variables = native::variables(&planned).map_err(handing_over())?;
+        // The command line does not fit into the shared memory.
         if !ready.mailbox.write([&programs, &arguments, &variables]) {
             return in_turn(spec, facts, planned, streams, control);
         }

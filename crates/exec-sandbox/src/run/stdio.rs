@@ -225,6 +225,7 @@ impl StdioRelay {
 impl Channel {
     fn interest(&self, has_piece: bool) -> Option<(BorrowedFd<'_>, PollFlags)> {
         match target(self.out.as_ref(), self.to) {
+            // Reads only after everything was written, so at most one chunk is buffered and the command blocks like on a pipe.
             Some(to) if has_piece || !self.waiting.is_empty() => Some((to, PollFlags::OUT)),
             _ => Some((self.from.as_ref()?.as_fd(), PollFlags::IN)),
         }
@@ -252,6 +253,7 @@ impl Channel {
         let allowed = usize::try_from(*left).unwrap_or(usize::MAX).min(count);
         chunk.truncate(allowed);
         *left -= allowed as u64;
+        // Output above the limit is read and dropped: a command that blocks on a full pipe would not end.
         *dropped += (count - allowed) as u64;
         match target(self.out.as_ref(), self.to) {
             Some(_) => self.waiting = chunk,

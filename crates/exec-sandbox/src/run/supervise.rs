@@ -133,6 +133,8 @@ pub(super) fn supervise(
     // All processes are ended in any case, before an error is returned.
     let used = running.end(watched.as_ref().ok().and_then(Ending::used));
     let ending = watched.map_err(RunError::Watch)?;
+    // The rest of the output is forwarded until the time limit, and at least for the grace period; without a limit, as long as its
+    // reader takes, unless the caller cancelled the command and waits.
     let late = match (&ending, bounds.end) {
         (Ending::Cancelled, _) => Some(Instant::now() + GRACE),
         (_, end) => end.map(|end| end.max(Instant::now() + GRACE)),
@@ -210,6 +212,7 @@ fn watch(
         let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
         drop(fds);
         let is_ready = |at: usize| ready.get(at).copied().unwrap_or(false);
+        // The end takes precedence: output that is still in the pipes is drained afterwards.
         if is_ready(0) {
             return match running.exit_source {
                 ExitSource::Ends { .. } | ExitSource::Engine(_) | ExitSource::Added(_) => Ok(Ending::Itself),
@@ -241,6 +244,7 @@ fn drain(relay: &mut StdioRelay, signals: Option<&OwnedFd>, late: Option<Instant
         let first_channel = fds.len();
         let (channels, waits): (Vec<usize>, Vec<PollFd<'_>>) = relay.interests().into_iter().unzip();
         fds.extend(waits);
+        // Every channel was read to its end just now, so `is_done` decides.
         if channels.is_empty() {
             continue;
         }

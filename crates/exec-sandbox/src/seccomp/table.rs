@@ -214,13 +214,16 @@ pub(super) const ROWS: &[Row] = &[
     deny("unshare", Some(272), Some(97)).when(&[(0, AnyBit(NAMESPACES | TIME_NAMESPACE))]),
     // Only common address families, without raw packets.
     deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
+    // Of netlink only protocol 0 (NETLINK_ROUTE), which lists addresses. It is usually opened as SOCK_RAW, without raw packets.
     deny("socket", Some(41), Some(198)).when(&[(0, OneOf(NETLINK)), (2, AnyBit(u32::MAX))]).seem_unsupported(),
     deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(NETLINK)), (1, MaskedOneOf(0xf, RAW))]),
     deny("socketpair", Some(53), Some(199)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
     deny("setsockopt", Some(54), Some(208)).when(&[(1, OneOf(EVERY_SOCKET)), (2, OneOf(BUFFERS))]).seem_done(),
+    // Only above the default size: smaller pipes take no more of the shared budget.
     deny("fcntl", Some(72), Some(25)).when(&[(1, OneOf(PIPE_SIZE)), (2, Above(ORDINARY_PIPE))]),
     // Another program that opens a leased file blocks until the lease is released, for up to 45 seconds (lease-break-time).
     deny("fcntl", Some(72), Some(25)).when(&[(1, OneOf(LEASE))]).seem_invalid(),
+    // Other personalities weaken the address space: ADDR_NO_RANDOMIZE, READ_IMPLIES_EXEC, MMAP_PAGE_ZERO.
     deny("personality", Some(135), Some(92)).when(&[(0, NoneOf(PERSONALITIES))]),
     // A shared memory segment that is not attached counts for no process; there are at most 4096.
     deny("shmget", Some(29), Some(194)).when(&[(1, Above(LARGE_PIECE))]),
@@ -265,6 +268,7 @@ pub(super) const ROWS: &[Row] = &[
     deny("pivot_root", Some(155), Some(41)),
     deny("umount2", Some(166), Some(39)),
     deny("setns", Some(308), Some(268)),
+    // A handle refers to a file of a file system, including the parts that are not mounted here.
     deny("name_to_handle_at", Some(303), Some(264)),
     deny("open_by_handle_at", Some(304), Some(265)),
     deny("statmount", Some(457), Some(457)),

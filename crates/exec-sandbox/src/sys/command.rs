@@ -65,6 +65,7 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
     for (number, stream) in launch.streams.into_iter().enumerate() {
         raw::duplicate(stream, number as RawFd).map_err(at(Stage::Streams))?;
     }
+    // Marked instead of closed, because `reports` must stay open until execve(2) succeeds.
     raw::close_on_exec(3).map_err(at(Stage::Streams))?;
     // A new session has no controlling terminal, and an autogroup of its own for scheduling. The priority is lowered here and not
     // earlier, so that the set-up runs at full speed.
@@ -82,6 +83,7 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
     if launch.namespaces == 0 {
         super::landlock_init::restrict(launch)?;
     }
+    // The mask of the fork is inherited across execve(2), and most programs do not reset it.
     raw::set_signal_mask(0).map_err(at(Stage::Streams))?;
     if !launch.last_filter.is_empty() {
         raw::install_filter(&launch.last_filter).map_err(at(Stage::Filter))?;

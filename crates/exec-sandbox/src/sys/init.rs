@@ -71,6 +71,7 @@ fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
         // SAFETY: these are the parent's arguments and environment, which may contain secrets; nothing here reads them.
         unsafe { raw::wipe(start, length) };
     }
+    // A new session has no controlling terminal, so no process inside can push input into the caller's (TIOCSTI).
     raw::new_session().map_err(at(Stage::Identity))?;
     // Needs root and the machine's /proc, so it comes before the changes of identity and root.
     let has_memory_files = !launch.filter_with_memory_files.is_empty() && raw::memory_files_never_run();
@@ -85,6 +86,7 @@ fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
     // No process inside may trace this one, whose memory is a copy of its parent's. Setting it after set_ids, because a change of
     // credentials resets the flag.
     raw::prctl(libc::PR_SET_DUMPABLE, 0).map_err(at(Stage::Identity))?;
+    // The inherited session keyring may contain keys of the caller.
     raw::new_keyring().map_err(at(Stage::Keyring))?;
     raw::set_hostname(b"stockade").map_err(at(Stage::Host))?;
     if launch.loopback {
@@ -94,7 +96,9 @@ fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
         proxy_listener::hand_out(handoff).map_err(at(Stage::Listener))?;
     }
     make_root(launch, bind_sources)?;
+    // Only now, because the mounts above need the capabilities of the user namespace.
     raw::drop_capabilities().map_err(at(Stage::Capabilities))?;
+    // Landlock and seccomp require it of a process without capabilities.
     raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(at(Stage::Capabilities))?;
     if let Some(landlock) = &launch.landlock {
         enforce_landlock(landlock).map_err(|(step, errno)| (Stage::Landlock, step, errno))?;
@@ -103,6 +107,7 @@ fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
     if let Some(processors) = &launch.processors {
         raw::stay_on(0, processors).map_err(at(Stage::Limits))?;
     }
+    // Last, because the filter denies calls that the steps above make.
     let filter = if has_memory_files { &launch.filter_with_memory_files } else { &launch.filter };
     if !filter.is_empty() {
         raw::install_filter(filter).map_err(at(Stage::Filter))?;
@@ -139,6 +144,7 @@ fn empty_root() -> Result<OwnedFd> {
 }
 
 fn enter(root: &OwnedFd) -> Result {
+    // Mounted over the hidden files, they remain without a name.
     raw::unlink(root.as_raw_fd(), c".nothing", 0)?;
     raw::unlink(root.as_raw_fd(), c".nothing.d", libc::AT_REMOVEDIR)?;
     raw::unlink(root.as_raw_fd(), c".masked", 0)?;
@@ -186,6 +192,7 @@ fn carry_out(root: RawFd, step: &Step, bind_sources: &[RawFd]) -> Result {
         }
         Step::Rebind { path, attributes } => {
             let there = target(root, path)?;
+            // Attributes are per mount, so the path becomes a mount of its own.
             let copy = raw::open_tree(there.as_raw_fd(), c"")?;
             raw::mount_setattr(copy.as_raw_fd(), attributes, true)?;
             raw::move_mount(copy.as_raw_fd(), there.as_raw_fd())
@@ -286,6 +293,7 @@ pub(super) fn enforce_landlock(landlock: &Landlock) -> Result<(), (usize, Errno)
 /// others of the PID namespace.
 fn watch(command: i32, reports: RawFd, mut too_heavy: bool, most: Option<KernelLimit>) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
+    // With a copy of the command's pipes here, their readers would not see the end of the output.
     raw::close_all_but(signals.as_raw_fd(), reports);
     loop {
         bury(command, reports, most);
@@ -295,6 +303,7 @@ fn watch(command: i32, reports: RawFd, mut too_heavy: bool, most: Option<KernelL
         match raw::read_signal(signals.as_raw_fd()) {
             Ok(libc::SIGCHLD) | Err(libc::EINTR) => {}
             Ok(signal) => {
+                // The command leads a process group of its own, which gets the signal like the foreground group of a terminal.
                 raw::send_signal(-command, signal).ok();
             }
             Err(_) => raw::exit(1),

@@ -76,6 +76,7 @@ fn prepare(launch: &Launch) -> Result<(), Failure> {
         raw::prctl(libc::PR_SET_PDEATHSIG, PARENT_GONE as _).map_err(at(Stage::Identity))?;
     }
     raw::prctl(libc::PR_SET_DUMPABLE, 0).map_err(at(Stage::Identity))?;
+    // Without a PID namespace, orphaned descendants would be adopted by the machine's init and survive the command.
     raw::prctl(libc::PR_SET_CHILD_SUBREAPER, 1).map_err(at(Stage::Identity))?;
     raw::new_keyring().map_err(at(Stage::Keyring))
 }
@@ -145,6 +146,7 @@ fn end_all() {
                 Err(_) => return,
             }
         }
+        // Killed processes need a moment to die, and their children to be adopted.
         raw::wait_milliseconds(LOOK_AGAIN_MS);
     }
 }
