@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_excluded_unless_somebody_says_so() {
+    fn nothing_is_excluded_by_default() {
         let none = Exclusions::new(&[]).unwrap();
         assert!(!none.holds(Path::new(".git"), EntryKind::Folder));
     }

@@ -70,7 +70,7 @@ impl Suppressions {
     /// Removes suppressed findings from the report of a file, and returns the result of each row about it.
     pub(crate) fn apply(&self, scan: &mut FileScan<'_>) -> Vec<SetAsideRow> {
         let mut told = Vec::new();
-        if self.is_list_of_a_stranger(scan.path) {
+        if self.is_untrusted_list(scan.path) {
             told.push(SetAsideRow::of_file(scan.path, SetAsideKind::Ignored, NOT_FOLLOWED.to_owned()));
         }
         let Some(about) = self.rows.get(&plain(scan.path)).filter(|_| !scan.report.findings.is_empty())
@@ -98,7 +98,7 @@ impl Suppressions {
         told
     }
 
-    fn is_list_of_a_stranger(&self, path: &Path) -> bool {
+    fn is_untrusted_list(&self, path: &Path) -> bool {
         let is_list = path.file_name().is_some_and(|name| LISTS.iter().any(|list| name == *list));
         is_list && !self.named.iter().any(|named| same(named, path))
     }

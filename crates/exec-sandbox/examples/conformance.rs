@@ -64,7 +64,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("excluded_command", "no command is left out of the sandbox by its name"),
     ("domain_allow", "belongs to the broker"),
     ("registry", "tested with backends of its own, in src/backends/registry.rs"),
-    ("docker_kill", "nobody names a container: the name is made up for each run"),
+    ("docker_kill", "containers have a generated name for each run"),
     ("openshell", "belongs to a provider that runs elsewhere"),
     ("landlock_bits", "effects are tested live in tests/it"),
     ("env_value", "names decide; a value that looks like a secret has a name that is not listed"),
@@ -332,7 +332,7 @@ fn os_sandbox_row(row: &Value) -> Outcome {
 
 fn mode_row(row: &Value) -> Result<(), String> {
     let name = row["mode"].as_str().unwrap_or_default();
-    let mode = SandboxMode::from_name(name).ok_or("there is no such mode")?;
+    let mode = SandboxMode::from_name(name).ok_or("unknown mode")?;
     let mut spec = SandboxSpec::new("/ws", ["true"]);
     mode.apply(&mut spec);
     let entries = [("/ws".into(), Entry::Folder)].into();

@@ -148,14 +148,14 @@ type Row = (EngineLack, &'static str, &'static str);
 
 #[rustfmt::skip]
 const LACKS: &[Row] = &[
-    (EngineLack::Program, "there is no such program on this machine",
+    (EngineLack::Program, "the program is not installed",
         "install it (`apt-get install docker.io` or `podman`), or choose another backend"),
     (EngineLack::Daemon, "it does not answer",
         "start its daemon (`systemctl start docker`), or let this user talk to it; `{engine} info` shows what is wrong"),
-    (EngineLack::Remote, "it is on another machine, which has not got this workspace",
-        "let DOCKER_HOST and the context name a socket of this machine (`unix://…`)"),
-    (EngineLack::MapsUsers, "it gives the users of containers other numbers, so that the workspace would belong to a stranger",
-        "use podman, which keeps them, or a daemon without `userns-remap` that runs as root"),
+    (EngineLack::Remote, "it is on another machine, which does not have this workspace",
+        "set DOCKER_HOST or the context to a socket of this machine (`unix://…`)"),
+    (EngineLack::MapsUsers, "it maps the users of containers to other IDs, so that the workspace would belong to another user",
+        "use podman, which keeps the IDs, or a daemon without `userns-remap` that runs as root"),
     (EngineLack::Unnamed, "no image was named",
         "name one that is there, best by its digest: `--image NAME@sha256:…`; `{engine} images --digests` lists them"),
     (EngineLack::OddImage, "that is no name of an image",

@@ -102,7 +102,7 @@ fn moment(harness: &Harness, payload: &Value) -> Result<(String, Option<Moment>)
         None if has(RESULTS) || has(&["postToolUse", "tool_result"]) => Some(Moment::After),
         None if has(TOOL_MEMBERS) => Some(Moment::Before),
         None if harness.payload == Payload::Camel => Some(Moment::Start),
-        None => return Err("it does not say what is about to happen".to_owned()),
+        None => return Err("the payload names no event".to_owned()),
     };
     let event = named.or_else(|| Some(harness.events_of(moment?).next()?.to_owned()));
     Ok((event.unwrap_or_default(), moment))

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_goes_to_nobody_else() {
+    fn a_key_is_sent_only_to_its_service() {
         for address in ["https://api.e2b.app", "https://x", "http://127.0.0.1:80/", "http://localhost:1"] {
             assert!(safe(address).is_ok(), "{address}");
         }

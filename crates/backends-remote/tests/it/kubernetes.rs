@@ -120,7 +120,7 @@ fn variables_travel_in_a_secret_and_nowhere_else() {
 }
 
 #[test]
-fn a_run_is_ended_when_its_time_is_up_and_when_somebody_says_so() {
+fn a_run_is_ended_on_timeout_and_on_cancellation() {
     let server = Server::start(Faults::default());
     let mut wanted = spec(&["sleep", "60000"]);
     wanted.limits.wall_time = Limit::AtMost(Duration::from_millis(300));
@@ -377,7 +377,7 @@ fn a_run_that_was_let_go_and_is_gone_is_never_made_again() {
 
 /// In a real cluster, where one is named.
 #[test]
-fn a_real_cluster_runs_it_where_somebody_names_one() {
+fn a_real_cluster_runs_it_if_one_is_named() {
     let Some(image) = std::env::var("STOCKADE_TEST_CLUSTER_IMAGE").ok() else {
         eprintln!(
             "skipped: STOCKADE_TEST_CLUSTER_IMAGE names no image with a shell for the cluster of KUBECONFIG"

@@ -107,7 +107,7 @@ category = "custom"
 severity = "WARN"
 summary = "an address of the old gateway"
 remedy = "Use gateway.example instead."
-# Expressions over bytes, of which one must match. Fragments such as {shell} stand for more: see 'stockade rules show EXEC_PIPE_BASH'.
+# Expressions over bytes, of which one must match. Fragments such as {shell} expand to more: see 'stockade rules show EXEC_PIPE_BASH'.
 patterns = ['(?i)\bold-gateway\.example\b']
 # Where in a document it counts; leave this out for everywhere.
 # regions = ["prose", "inline_code", "code", "shell"]

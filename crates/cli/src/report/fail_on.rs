@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_looked_into_is_not_clean() {
+    fn unscanned_files_are_not_clean() {
         let tally = ScanTally { opaque: 1, ..ScanTally::default() };
         assert_eq!((tally.clean(), exit(&tally, FailOn::Warn, Unseen::Reported)), (false, Exit::Clean));
         assert_eq!(exit(&tally, FailOn::Never, Unseen::Fails), Exit::Incomplete);

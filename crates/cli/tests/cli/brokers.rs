@@ -369,7 +369,7 @@ fn a_burst_of_one_run_waits_and_is_served() {
 
 /// Requests have the bound that was set, which the refusal names.
 #[test]
-fn requests_are_bounded_where_somebody_said_so() {
+fn requests_are_limited_on_request() {
     let served = Served::start(&["--max-requests", "2"]);
     let token = served.token(&[]);
     for _ in 0..2 {

@@ -180,7 +180,7 @@ fn where_there_is_no_view_a_command_is_refused_with_its_reason() {
 
 /// Kills `apply` and `undo` at any moment, and lets the next one go on.
 #[test]
-fn whoever_is_killed_leaves_nothing_in_between() {
+fn a_killed_merge_leaves_no_intermediate_state() {
     let ground = Ground::new();
     for number in 0..400 {
         let folder = ground.work.join(format!("d{}", number % 10));
@@ -244,7 +244,7 @@ fn decided(ground: &Ground) -> Vec<Value> {
 
 /// A change that was left half done is completed by the next program that opens pending changes, also by a server.
 #[test]
-fn a_server_completes_what_somebody_was_killed_in() {
+fn a_server_completes_an_interrupted_merge() {
     let ground = Ground::new();
     let script = "for n in $(seq 2000); do echo x > $n; done";
     let Some(answer) = ground.view("native", "--review", script) else { return };

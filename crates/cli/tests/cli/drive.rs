@@ -177,7 +177,7 @@ fn a_cli_reaches_the_host_of_its_model_and_no_other() {
 }
 
 #[test]
-fn state_is_kept_where_that_is_wanted_and_for_nobody_else() {
+fn state_is_kept_on_request_and_per_workspace() {
     let script = "#!/bin/sh\nmkdir -p ~/.claude/hooks; cat ~/.claude/notes; echo \"$1\" >> ~/.claude/notes; ls ~/.claude\n";
     let world = World::new("claude", script);
     let key = [("ANTHROPIC_API_KEY", REAL)];
@@ -207,7 +207,7 @@ fn state_is_kept_where_that_is_wanted_and_for_nobody_else() {
 }
 
 #[test]
-fn its_own_home_is_shown_to_a_cli_only_where_somebody_says_so() {
+fn a_cli_sees_its_own_home_only_on_request() {
     let script = "#!/bin/sh\ncat ~/.claude/.credentials.json; echo changed > ~/.claude/new; echo x >> ~/.claude.json; env\n";
     let world = World::new("claude", script);
     world.login("1");

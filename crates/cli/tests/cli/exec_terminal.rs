@@ -316,7 +316,7 @@ fn without(args: &[&str], input: &[u8]) -> String {
 }
 
 #[test]
-fn whoever_has_no_terminal_can_give_one() {
+fn a_terminal_can_be_provided_without_having_one() {
     assert_eq!(without(&["--", "sh", "-c", "test -t 0 && test -t 1 && stty size"], b""), "24 80\r\n");
     // The end of the input is typed as a person would.
     assert_eq!(without(&["--", "cat"], b"a line\n"), "a line\r\na line\r\n");

@@ -38,7 +38,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn the_nodes_of_a_graph_share_a_folder_until_somebody_ends_it() {
+fn nodes_of_a_graph_share_a_directory_until_it_ends() {
     let home = Home::new();
     let begun = home.stockade(&["graph", "begin"]);
     assert!(begun.status.success(), "{begun:?}");

@@ -826,7 +826,7 @@ fn the_configuration_of_the_agent_decides() {
 
 /// A slip is not the agent that is meant, and gets nothing. A harness that names its agent itself makes none.
 #[test]
-fn an_agent_that_nobody_named_is_refused() {
+fn an_unnamed_agent_is_refused() {
     let home = Home::new();
     home.configure("[agents.bot]\nmaxSteps = 50\n");
     for (harness, ..) in ALL {

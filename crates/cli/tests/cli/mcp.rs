@@ -176,7 +176,7 @@ fn the_server_is_in_the_sandbox() {
 }
 
 #[test]
-fn a_tool_that_changes_is_refused_until_somebody_agrees() {
+fn a_changed_tool_is_refused_until_it_is_approved() {
     let home = home();
     server(&home, &format!("{ONE_TOOL}    return {{\"content\": []}}"));
     let listed = |says: &str| {

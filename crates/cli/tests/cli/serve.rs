@@ -220,7 +220,7 @@ fn a_client_that_does_not_read_is_not_read_from() {
 }
 
 #[test]
-fn commands_that_nobody_waits_for_do_not_outlive_the_client() {
+fn commands_do_not_outlive_their_client() {
     let mut serving = Serving::start(&[]);
     let workspace = serving.workspace();
     let marker = format!("{}.{}", 86_400, std::process::id());

@@ -109,7 +109,7 @@ fn json_has_no_colours() {
 }
 
 #[test]
-fn nobody_is_left_waiting_for_input() {
+fn missing_input_does_not_block() {
     for command in ["scan", "sanitize"] {
         let (text, status) = run(&[command], &[], Stdout::Pipe);
         assert!(text.contains("error: nothing to "), "{text}");

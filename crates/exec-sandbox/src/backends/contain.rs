@@ -169,7 +169,7 @@ pub(crate) fn promise(plan: &ContainerPlan, spec: &SandboxSpec, promise: &mut En
         };
         promise.enforce(Property::Ipc, keys);
     } else {
-        promise.gap(Property::SystemCalls, "the engine says that it filters no system calls");
+        promise.gap(Property::SystemCalls, "the engine reports that it has no seccomp filter");
         promise.gap(
             Property::Ipc,
             "own queues and shared memory; keys of this user are reached without a filter",
@@ -207,7 +207,7 @@ pub(crate) fn bounds(
 }
 
 /// Why a limit is not enforced.
-const CANNOT: &str = "the engine says that it can bound none here";
+const CANNOT: &str = "the engine reports that it cannot enforce this limit here";
 
 /// What the engine bounds by control groups of its own.
 fn limits(facts: &EngineFacts, spec: &SandboxSpec, promise: &mut Enforcement) {

@@ -222,8 +222,9 @@ impl Backend for External {
             return Ok(self.offered(&claims, program.trust));
         }
         let claims = self.claims(&program, spec, false).map_err(|(why, fix)| {
-            let rule =
-                SandboxRule::CannotEnforce("the program says that it cannot, or does not say what it can");
+            let rule = SandboxRule::CannotEnforce(
+                "its program reports that it cannot, or does not report what it can",
+            );
             Refusal::new(What::Backend(self.backend()), rule, format!("{fix} (it says: {why})"))
         })?;
         Ok(self.offered(&claims, program.trust))

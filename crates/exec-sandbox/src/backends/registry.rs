@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_named_holds_in_full_or_not_at_all() {
+    fn a_named_backend_enforces_everything_or_refuses() {
         let registry = registry(&[(&fake("half", &[Property::Network], 9), 1, ByNameOnly)]);
         let mut spec = named("half");
         spec.require_by_name = [Property::Network].into();

@@ -147,7 +147,7 @@ fn one_that_lies_or_babbles_has_run_nothing_well() {
 }
 
 #[test]
-fn a_command_whose_time_is_up_is_gone_or_nobody_says_so() {
+fn a_timed_out_command_is_gone_or_reported() {
     let sleeps = "sleep 600";
     let bounded = |spec: &mut SandboxSpec| spec.limits.wall_time = Limit::AtMost(Duration::from_millis(300));
     let ground = Ground::new(sleeps);
@@ -164,7 +164,7 @@ fn a_command_whose_time_is_up_is_gone_or_nobody_says_so() {
 }
 
 #[test]
-fn somebody_ends_it_from_outside() {
+fn a_cancelled_command_is_ended() {
     let ground = Ground::new("sleep 600");
     let cancellation = Cancellation::default();
     let control = RunControl { cancellation: Some(cancellation.clone()), ..RunControl::default() };

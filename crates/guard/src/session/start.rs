@@ -65,7 +65,7 @@ impl Session {
         on_unavailable: OnUnavailable,
         mode: SandboxMode,
     ) -> Result<PreparedRun, GuardError> {
-        // Without a sandbox the proxy cannot be enforced, so there is none.
+        // A proxy can only be enforced in a sandbox.
         let hosts = self.guard.hosts().filter(|_| mode != SandboxMode::DangerFullAccess);
         let egress = hosts.map(|hosts| Egress {
             hosts: hosts.clone(),

@@ -79,7 +79,7 @@ impl<J: Judge> Conversation<J> {
         };
         for note in of_text.into_iter().chain(of_bytes) {
             if !add_note(asked, result, &note) {
-                return Err(format!("stockade: there is no place in it to say what was found: {note}"));
+                return Err(format!("stockade: the result has no place for this note: {note}"));
             }
         }
         Ok(())

@@ -143,7 +143,7 @@ fn what_no_pod_holds_is_refused_with_a_fix() {
 }
 
 #[test]
-fn nothing_is_promised_of_a_network_of_which_nobody_says_that_it_obeys() {
+fn the_network_is_a_gap_unless_the_operator_states_that_policies_are_enforced() {
     let holds = |network_policies, network| {
         let mut wanted = spec(&["true"]);
         wanted.network = network;

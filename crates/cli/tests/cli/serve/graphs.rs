@@ -22,7 +22,7 @@ fn node(serving: &mut Serving, agent: &str, graph: Option<&str>, command: &str) 
 }
 
 #[test]
-fn nodes_of_a_graph_share_its_folder_and_nobody_else_sees_it() {
+fn only_nodes_of_a_graph_see_its_directory() {
     let mut serving = Serving::start(&[]);
     let (graph, path) = begin(&mut serving);
     let (file, other) = (path.join("out.txt").display().to_string(), begin(&mut serving));

@@ -59,7 +59,7 @@ fn who_listens_is_told_and_all_of_it_is_on_record() {
 
 /// A client without a user to ask declares that, and a question becomes a denial with its own reason.
 #[test]
-fn where_nobody_is_there_to_ask_that_is_the_reason() {
+fn without_a_user_to_ask_that_is_the_reason() {
     let mut serving = Serving::start(&[]);
     let session =
         open(&mut serving, &json!({"agent": "bot", "config": {"paths": {"write": {"default": "ask"}}}}));

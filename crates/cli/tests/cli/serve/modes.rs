@@ -171,7 +171,7 @@ fn a_mode_means_the_same_at_every_entry_point() {
 }
 
 #[test]
-fn nobody_gets_more_than_was_configured() {
+fn no_request_exceeds_the_configuration() {
     let mut house = House::new(&[]);
     if !can_sandbox(&house) {
         return;

@@ -81,7 +81,7 @@ fn several_clients_are_served_and_a_server_that_died_is_no_hindrance() {
 }
 
 #[test]
-fn a_socket_of_somebody_else_or_in_a_shared_folder_is_refused() {
+fn a_socket_of_another_user_or_in_a_shared_directory_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let refused = |why: &str| {

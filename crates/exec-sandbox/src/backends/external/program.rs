@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_else_may_have_written_it() {
+    fn a_program_writable_by_others_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("stockade-backend-x");
         fs::write(&path, "#!/bin/sh\n").unwrap();

@@ -102,7 +102,7 @@ fn what_it_is_not_let_is_not_told_to_it_either() {
 }
 
 #[test]
-fn revisions_that_nobody_knows_are_refused() {
+fn unknown_revisions_are_refused() {
     let mut talk = Talk::new(&[]);
     let mut ask = stateless(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}));
     assert_eq!(servers(&talk.client(&ask)).len(), 1);
@@ -169,7 +169,7 @@ fn nothing_else_asks_beside_what_asks() {
 }
 
 #[test]
-fn an_error_sends_nobody_to_a_page() {
+fn an_error_contains_no_link() {
     let page = json!({"elicitations": [{"mode": "url", "url": "https://x.example/"}]});
     for (code, data) in [("-32042", &page), ("-32042.0", &json!({})), ("-3.2042e4", &json!({})), ("1", &page)]
     {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Out, Talk, call, clients, result, servers};
 
 #[test]
-fn a_list_holds_what_the_agent_has_and_nobody_poisoned() {
+fn a_list_contains_only_permitted_and_clean_tools() {
     let mut talk = Talk::begun(&[]);
     let tool =
         |name: &str, description: &str| json!({"name": name, "description": description, "inputSchema": {}});
@@ -184,7 +184,7 @@ fn a_list_begins_anew_where_it_is_asked_for_anew() {
 }
 
 #[test]
-fn a_server_says_nothing_that_nobody_knows() {
+fn unknown_messages_of_a_server_are_dropped() {
     let mut talk = Talk::with_tools(&["t"]);
     for message in [
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "t"}}),

@@ -77,7 +77,7 @@ fn progress_and_cancellation_pass_where_they_are_about_something() {
 }
 
 #[test]
-fn whoever_waits_is_told_that_the_server_is_slow_or_gone() {
+fn pending_requests_get_an_error_when_the_server_is_slow_or_gone() {
     let mut talk = Talk::with_tools(&["t"]);
     talk.client(&call(1, "t", &json!({})));
     let later = talk.now + Duration::from_secs(9);
