@@ -1,7 +1,7 @@
 //! Records as lines of JSON, for machines without a database and for whatever collects logs.
 #![expect(clippy::disallowed_methods, reason = "opens, locks and reads the file of records")]
 
-mod kept;
+mod open_runs;
 mod seek;
 #[cfg(test)]
 mod tests;
@@ -18,14 +18,14 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::error::AuditError;
 use crate::kind::EventPhase;
+use crate::lock_wait::{self, Turn};
 use crate::query::AuditQuery;
 use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
 use crate::store::{Entry, Seal, Store};
 use crate::timestamp::Timestamp;
 use crate::trail_file::TrailFile;
-use crate::turn::{self, Turn};
-use kept::OpenRuns;
+use open_runs::OpenRuns;
 
 /// The longest line that is read: an event is bounded, and escaped it is at most six times as long.
 const MAX_LINE_BYTES: usize = 256 << 10;
@@ -69,8 +69,8 @@ impl JsonLines {
     /// Opens the file to read it alone.
     pub(crate) fn open_to_read(path: &Path) -> Result<Self, AuditError> {
         let failed = |error| unusable(path, "opening it", error);
-        let file = turn::open_at_once(path).map_err(failed)?;
-        let head = turn::open_at_once(&head_path(path));
+        let file = lock_wait::open_at_once(path).map_err(failed)?;
+        let head = lock_wait::open_at_once(&head_path(path));
         let head = head.or_else(|_| File::open("/dev/null")).map_err(failed)?;
         Self::of(path, file, head)
     }
@@ -88,7 +88,7 @@ impl JsonLines {
 
     /// Does something while no other process writes.
     fn locked<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
-        turn::wait(&self.file, Turn::Alone, LOCK_TIMEOUT)
+        lock_wait::wait(&self.file, Turn::Alone, LOCK_TIMEOUT)
             .map_err(|error| self.unusable("waiting for its turn to write", error))?;
         let done = act(self);
         flock(&self.file, FlockOperation::Unlock)
@@ -117,7 +117,7 @@ impl JsonLines {
         }
         self.check_kept(&lines, end, &head)?;
         // It is only remembered to save reading.
-        kept::write(&self.head, &head, &open).ok();
+        open_runs::write(&self.head, &head, &open).ok();
         Ok(head)
     }
 
@@ -186,7 +186,7 @@ impl JsonLines {
 
     /// Starts without an end. What is remembered of them counts where the record that it is of is still there.
     fn open_runs(&self) -> Result<OpenRuns, AuditError> {
-        let Some((id, hash, mut open)) = kept::read(&self.head) else { return self.all_open_runs() };
+        let Some((id, hash, mut open)) = open_runs::read(&self.head) else { return self.all_open_runs() };
         let mut is_it = id == 0;
         let mut damaged = false;
         self.scan_behind(id.saturating_sub(1), &mut |entry| {
@@ -244,7 +244,7 @@ impl JsonLines {
     /// Shows the lines from this byte on.
     fn scan(&self, start: u64, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError> {
         let failed = |error| self.unusable("reading its records", error);
-        let mut file = turn::open_at_once(&self.path).map_err(failed)?;
+        let mut file = lock_wait::open_at_once(&self.path).map_err(failed)?;
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
         let mut lines = BufReader::new(file);
         let mut line = Vec::new();
@@ -310,7 +310,7 @@ impl Store for JsonLines {
             // Only records tell which runs are open: a user who may write beside the trail must not make this program record
             // ends.
             open.replace_from(oldest, trail.open_runs_behind(oldest.saturating_sub(1))?);
-            kept::write(&trail.head, &trail.last()?, &open).ok();
+            open_runs::write(&trail.head, &trail.last()?, &open).ok();
             let lost: Vec<Draft> = open.into_runs().filter(is_lost).map(|open| cut_off(&open)).collect();
             let count = lost.len();
             if count > 0 {
@@ -371,7 +371,7 @@ impl Store for JsonLines {
     fn unsound(&self) -> Vec<String> {
         let end = || {
             // While another process writes, its line is not finished.
-            turn::wait(&self.file, Turn::Reading, LOCK_TIMEOUT)?;
+            lock_wait::wait(&self.file, Turn::Reading, LOCK_TIMEOUT)?;
             let length = self.file.metadata()?.len();
             let end = tail(&self.file, length).map(|tail| (tail, length));
             flock(&self.file, FlockOperation::Unlock).map_err(io::Error::from)?;
@@ -389,7 +389,7 @@ impl Store for JsonLines {
     }
 
     fn last_written(&self) -> Result<u64, AuditError> {
-        Ok(kept::last(&self.head).unwrap_or(0))
+        Ok(open_runs::last(&self.head).unwrap_or(0))
     }
 }
 

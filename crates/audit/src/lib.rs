@@ -61,6 +61,7 @@ mod otlp;
 #[cfg(feature = "sqlite")]
 mod pages;
 
+mod lock_wait;
 pub mod private;
 mod query;
 mod receipt;
@@ -78,7 +79,6 @@ mod store;
 mod timestamp;
 mod trail;
 mod trail_file;
-mod turn;
 mod verify;
 mod writers;
 

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
+use crate::lock_wait::open_at_once;
 use crate::name::new_name;
 use crate::private::create_private_folder;
-use crate::turn::open_at_once;
 
 /// A writer. The file stays locked until this is dropped.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 pub(crate) mod explain;
 mod judge;
 #[cfg(test)]
-mod milder;
+mod monotonicity_tests;
 pub(crate) mod part;
 pub(crate) mod policy;
 pub(crate) mod suggest;

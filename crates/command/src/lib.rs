@@ -4,8 +4,8 @@
 mod agent_commands;
 pub mod answers;
 mod context;
+mod context_deps;
 mod decision;
-mod depends;
 mod exclusions;
 pub mod hazards;
 mod repository;
@@ -16,12 +16,12 @@ mod variables;
 
 pub use agent_commands::AgentCommands;
 pub use context::CommandContext;
+pub use context_deps::{Dependencies, Undetermined};
 pub use decision::CommandDecision;
 pub use decision::explain::{ConsideredRule, RuleOutcome};
 pub use decision::part::{Action, Cause, Part};
 pub use decision::policy::{CommandDefaults, CommandPolicy, Substitutions};
 pub use decision::suggest::Suggestion;
-pub use depends::{Dependencies, Undetermined};
 pub use exclusions::{ExclusionError, Exclusions};
 pub use repository::{FoundRepository, RepositoryFacts};
 pub use rules::check::CommandRuleError;

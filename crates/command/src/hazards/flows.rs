@@ -17,11 +17,11 @@ use stockade_shell::{Actions, Arg, DataFlow, Flow, InvocationKind, Run};
 mod bombs;
 mod fetched;
 mod folders;
+mod git_dir_options;
 mod hidden;
+mod monitoring_probe;
 mod repositories;
 mod table;
-mod told;
-mod watched;
 
 pub(crate) use folders::changes_folder;
 pub(super) use folders::find_from as in_folder;
@@ -99,7 +99,7 @@ pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &
         if taint.has(Taint::SECRET) && sends(run) {
             found.push(SEND_SECRET.at(run.span));
         }
-        found.extend(watched::asked(run).map(|together| together.at(run.span)));
+        found.extend(monitoring_probe::asked(run).map(|together| together.at(run.span)));
     }
     // Most commands are one program, and have no flow at all.
     if !actions.flows.is_empty() {
@@ -131,9 +131,9 @@ fn source(run: &Run<'_>) -> Taint {
         taint.add(Taint::SECRET);
         taint.add(Taint::HISTORY);
     }
-    match watched::listing(name) {
-        Some(watched::Listing::Programs) => taint.add(Taint::PROGRAMS),
-        Some(watched::Listing::Devices) => taint.add(Taint::DEVICES),
+    match monitoring_probe::listing(name) {
+        Some(monitoring_probe::Listing::Programs) => taint.add(Taint::PROGRAMS),
+        Some(monitoring_probe::Listing::Devices) => taint.add(Taint::DEVICES),
         None => {}
     }
     if waits_for_commands(name, run) {
@@ -262,7 +262,7 @@ fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], 
         }
         if flow.through == DataFlow::Input {
             let (programs, devices) = (from.has(Taint::PROGRAMS), from.has(Taint::DEVICES));
-            let searched = watched::searched(run, programs, devices, from.has(Taint::HISTORY));
+            let searched = monitoring_probe::searched(run, programs, devices, from.has(Taint::HISTORY));
             found.extend(searched.map(|together| together.at(run.span)));
         }
         taint.add(from);

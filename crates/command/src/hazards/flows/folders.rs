@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use super::git_dir_options::told;
 use super::table::{DELETE_THERE, TOO_DEEP};
-use super::told::told;
 use crate::hazards::command::Command;
 use crate::hazards::target::Target;
 use crate::hazards::{Hazard, destroy, files, trees};

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use stockade_text::resolve_path;
 
 use super::folders::{Shells, changes_folder, led_to};
-use super::told::{goes_straight, told};
+use super::git_dir_options::{goes_straight, told};
 use crate::context::CommandContext;
 use crate::hazards::command::Command;
 use crate::hazards::target::{Base, MAX_NAMES, Target};
