@@ -18,7 +18,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::error::AuditError;
 use crate::kind::EventPhase;
-use crate::lock_wait::{self, Turn};
+use crate::lock_wait::{self, LockMode};
 use crate::query::AuditQuery;
 use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
@@ -88,7 +88,7 @@ impl JsonLines {
 
     /// Does something while no other process writes.
     fn locked<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
-        lock_wait::wait(&self.file, Turn::Alone, LOCK_TIMEOUT)
+        lock_wait::wait(&self.file, LockMode::Exclusive, LOCK_TIMEOUT)
             .map_err(|error| self.unusable("waiting for its turn to write", error))?;
         let done = act(self);
         flock(&self.file, FlockOperation::Unlock)
@@ -371,7 +371,7 @@ impl Store for JsonLines {
     fn unsound(&self) -> Vec<String> {
         let end = || {
             // While another process writes, its line is not finished.
-            lock_wait::wait(&self.file, Turn::Reading, LOCK_TIMEOUT)?;
+            lock_wait::wait(&self.file, LockMode::Shared, LOCK_TIMEOUT)?;
             let length = self.file.metadata()?.len();
             let end = tail(&self.file, length).map(|tail| (tail, length));
             flock(&self.file, FlockOperation::Unlock).map_err(io::Error::from)?;

@@ -1,4 +1,4 @@
-//! Waiting for a turn at a file that several processes lock, and no longer than anybody should.
+//! File locks with a timeout, for files that several processes use.
 #![expect(clippy::disallowed_methods, reason = "opens files, and measures how long it waits")]
 
 use std::fs::{File, OpenOptions};
@@ -11,16 +11,16 @@ use rustix::fs::{FlockOperation, flock};
 
 const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How a file is locked, for tries that do not wait.
+/// The kind of a file lock.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Turn {
-    /// An exclusive lock: no other process reads or writes.
-    Alone,
-    /// Others may read, too.
-    Reading,
+pub(crate) enum LockMode {
+    /// No other process reads or writes.
+    Exclusive,
+    /// Other processes may read.
+    Shared,
 }
 
-/// Opens a file to read it. Does not block on a pipe that an attacker put in its place.
+/// Opens a file for reading, without blocking on a named pipe that an attacker put in its place.
 pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     OpenOptions::new().read(true).custom_flags(flags).open(path)
@@ -30,10 +30,10 @@ pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// When another process keeps it locked for longer than `patience`.
-pub(crate) fn wait(file: &File, turn: Turn, patience: Duration) -> io::Result<()> {
-    let operation = match turn {
-        Turn::Alone => FlockOperation::NonBlockingLockExclusive,
-        Turn::Reading => FlockOperation::NonBlockingLockShared,
+pub(crate) fn wait(file: &File, mode: LockMode, patience: Duration) -> io::Result<()> {
+    let operation = match mode {
+        LockMode::Exclusive => FlockOperation::NonBlockingLockExclusive,
+        LockMode::Shared => FlockOperation::NonBlockingLockShared,
     };
     let began = Instant::now();
     loop {

@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::bytes::{Bytes32, from_base64, from_hex, to_base64};
 use crate::checkpoint::PREFIX_BYTES;
-use crate::lock_wait::{self, Turn};
+use crate::lock_wait::{self, LockMode};
 use crate::merkle::Frontier;
 use crate::private::create_private_folder;
 use crate::record::{AuditRecord, Head};
@@ -203,7 +203,7 @@ impl Register {
 
     /// Waits until no other process writes.
     pub(crate) fn lock(&self) -> io::Result<Locked<'_>> {
-        lock_wait::wait(&self.file, Turn::Alone, LOCK_TIMEOUT)?;
+        lock_wait::wait(&self.file, LockMode::Exclusive, LOCK_TIMEOUT)?;
         Ok(Locked(&self.file))
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::git_dir_options::told;
+use super::git_dir_options::git_dir;
 use super::table::{DELETE_THERE, TOO_DEEP};
 use crate::hazards::command::Command;
 use crate::hazards::target::Target;
@@ -12,7 +12,7 @@ use stockade_shell::{Actions, Arg, Redirect, Run};
 
 /// What is dangerous only because of where it happens: `cd / && rm -rf *`, `cd /etc && cat shadow`.
 pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
-    let is_told = |run| Command::of(run).is_some_and(|command| told_elsewhere(&command, None).is_some());
+    let is_told = |run| Command::of(run).is_some_and(|command| git_dir_elsewhere(&command, None).is_some());
     if !actions.runs.iter().any(|run| leads_elsewhere(run) || is_told(run)) {
         return;
     }
@@ -36,7 +36,7 @@ pub(in crate::hazards) fn find_from(
             folder.iter().for_each(|folder| files::of_redirect_in(redirect, folder, found));
         }
         if leads_elsewhere(run) {
-            folder = led_to(run.argv.get(1..).unwrap_or_default(), folder.as_ref());
+            folder = cd_target(run.argv.get(1..).unwrap_or_default(), folder.as_ref());
             if folder.as_ref().is_some_and(Target::is_too_deep) {
                 found.push(TOO_DEEP.at(run.span));
                 return;
@@ -44,12 +44,12 @@ pub(in crate::hazards) fn find_from(
             continue;
         }
         let Some(command) = Command::of(run) else { continue };
-        let told = told_elsewhere(&command, folder.as_ref());
-        if told.as_ref().is_some_and(Target::is_too_deep) {
+        let elsewhere = git_dir_elsewhere(&command, folder.as_ref());
+        if elsewhere.as_ref().is_some_and(Target::is_too_deep) {
             found.push(TOO_DEEP.at(run.span));
             return;
         }
-        let Some(folder) = told.as_ref().or(folder.as_ref()) else { continue };
+        let Some(folder) = elsewhere.as_ref().or(folder.as_ref()) else { continue };
         if destroy::deletes(&command) && command.targets().any(|target| target.below(folder).is_everything())
         {
             found.push(DELETE_THERE.at(run.span));
@@ -64,10 +64,10 @@ pub(in crate::hazards) fn find_from(
 }
 
 /// The folder that git goes to by itself: `git -C X Y` is `cd X && git Y`.
-fn told_elsewhere(command: &Command<'_, '_>, folder: Option<&Target>) -> Option<Target> {
+fn git_dir_elsewhere(command: &Command<'_, '_>, folder: Option<&Target>) -> Option<Target> {
     let is_told = command.name == "git" && command.words().any(|word| word.known() == Some("-C"));
     let here = || folder.cloned().unwrap_or_else(|| Target::spelled("."));
-    is_told.then(|| told(command, &here())).flatten()
+    is_told.then(|| git_dir(command, &here())).flatten()
 }
 
 /// The place in the list of programs at which a file is opened: where its own program runs, or the one that is written behind it.
@@ -113,7 +113,7 @@ impl Shells {
 }
 
 /// Where a `cd` leads, from where an earlier one has led. Without a folder it leads home.
-pub(super) fn led_to(words: &[Arg<'_>], from: Option<&Target>) -> Option<Target> {
+pub(super) fn cd_target(words: &[Arg<'_>], from: Option<&Target>) -> Option<Target> {
     let folder = words.iter().find(|word| !word.known().is_some_and(|word| word.starts_with('-')));
     match folder {
         Some(folder) => {

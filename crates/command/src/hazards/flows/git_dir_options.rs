@@ -6,7 +6,7 @@ use crate::hazards::target::Target;
 use stockade_shell::Arg;
 
 /// Where git goes by its own options before the subcommand. Nothing where they name a repository.
-pub(super) fn told(command: &Command<'_, '_>, folder: &Target) -> Option<Target> {
+pub(super) fn git_dir(command: &Command<'_, '_>, folder: &Target) -> Option<Target> {
     let mut folder = folder.clone();
     let mut words = command.words();
     while let Some(word) = words.next() {

@@ -10,8 +10,8 @@
 use std::path::{Path, PathBuf};
 use stockade_text::resolve_path;
 
-use super::folders::{Shells, changes_folder, led_to};
-use super::git_dir_options::{goes_straight, told};
+use super::folders::{Shells, cd_target, changes_folder};
+use super::git_dir_options::{git_dir, goes_straight};
 use crate::context::CommandContext;
 use crate::hazards::command::Command;
 use crate::hazards::target::{Base, MAX_NAMES, Target};
@@ -42,7 +42,7 @@ pub(crate) fn git_elsewhere(
             let left = folder.take().filter(|folder| {
                 is_top(folder, context) && run.program() != Some("popd") && leads_plainly(run)
             });
-            folder = left.and_then(|folder| led_to(run.argv.get(1..).unwrap_or_default(), Some(&folder)));
+            folder = left.and_then(|folder| cd_target(run.argv.get(1..).unwrap_or_default(), Some(&folder)));
             continue;
         }
         let Some(command) = Command::of(run).filter(|command| command.name == "git") else { continue };
@@ -52,7 +52,7 @@ pub(crate) fn git_elsewhere(
         let is_moved =
             run.call_chain.iter().any(|program| MOVERS.contains(&&**program)) && moves_others(actions);
         let there = folder.as_ref().filter(|_| !is_moved && !sets_folder(actions));
-        let there = there.and_then(|folder| told(&command, folder));
+        let there = there.and_then(|folder| git_dir(&command, folder));
         found.extend(looks.at(there.as_ref(), &command, run.span));
     }
 }
