@@ -1,4 +1,4 @@
-//! What may become of the commands of an agent, by the rules of everybody who has a say.
+//! Decisions on the commands of an agent, by the rules of all layers.
 
 use stockade_shell::{ReadOptions, Run};
 
@@ -11,10 +11,10 @@ use super::rules::check::CommandRuleError;
 use super::rules::effect::Layer;
 use super::rules::layer::RuleLayer;
 
-/// The rules for commands of an agent. Those of its project only make decisions stricter.
+/// The command rules of an agent. Those of its project can only make decisions stricter.
 ///
-/// A policy asks the rules of a project before the built-in ones, on the assumption that its operator has reviewed them. Rules
-/// that come with a repository are not reviewed: so the policy is asked without them as well, and the stricter answer applies.
+/// In a policy, rules of a project precede the built-in ones, on the assumption that the operator has reviewed them. Rules that
+/// come with a repository are not reviewed, so the policy also decides without them, and the stricter decision applies.
 ///
 /// ```
 /// use stockade_command::AgentCommands;
@@ -33,7 +33,7 @@ use super::rules::layer::RuleLayer;
 #[derive(Debug, Clone)]
 pub struct AgentCommands {
     without_project: CommandPolicy,
-    /// Nothing where the project says nothing.
+    /// Nothing if the project has no rules.
     with_project: Option<CommandPolicy>,
 }
 
@@ -41,7 +41,7 @@ impl AgentCommands {
     /// Compiles rules on top of the built-in ones. Every rule is checked, and its examples are run.
     ///
     /// # Errors
-    /// The first rule that cannot be used, and what is wrong with it.
+    /// The first invalid rule, and what is wrong with it.
     pub fn compile(layers: Vec<RuleLayer>, defaults: CommandDefaults) -> Result<Self, CommandRuleError> {
         let is_project = |layer: &RuleLayer| layer.layer == Layer::Project;
         let others = layers.iter().filter(|layer| !is_project(layer)).cloned().collect();
@@ -50,7 +50,7 @@ impl AgentCommands {
         Ok(Self { without_project: CommandPolicy::compile(others, defaults)?, with_project })
     }
 
-    /// Decides what may become of a text that `options.shell` would run.
+    /// Decides on a text that `options.shell` would run.
     pub fn decide<'t>(
         &self,
         text: &'t str,
@@ -60,7 +60,7 @@ impl AgentCommands {
         self.ask(text, options, place).1
     }
 
-    /// Returns rules of the user's own that would make the decision milder, each as narrow as can be and tried.
+    /// Returns tested user rules that would make the decision milder, each as narrow as possible.
     #[must_use]
     pub fn suggest(
         &self,
@@ -71,7 +71,7 @@ impl AgentCommands {
         self.decider(decision.text, options, place).suggest(decision, options, place)
     }
 
-    /// Returns the rules that are about the program of a command, as [`CommandPolicy::consider`] does.
+    /// Returns the rules for the program of a command, like [`CommandPolicy::consider`].
     #[must_use]
     pub fn consider<'p>(
         &'p self,
@@ -83,13 +83,13 @@ impl AgentCommands {
         self.decider(decision.text, options, place).consider(decision, run, place)
     }
 
-    /// Returns the policy with the rules of every layer, to list them.
+    /// Returns the policy with the rules of all layers, for listing.
     #[must_use]
     pub fn all_rules(&self) -> &CommandPolicy {
         self.with_project.as_ref().unwrap_or(&self.without_project)
     }
 
-    /// Returns who decides on a text.
+    /// Returns the policy that decides on a text.
     fn decider(&self, text: &str, options: &ReadOptions, place: &CommandContext) -> &CommandPolicy {
         match self.with_project {
             Some(_) => self.ask(text, options, place).0,
@@ -97,7 +97,7 @@ impl AgentCommands {
         }
     }
 
-    /// Returns the stricter decision, and who made it.
+    /// Returns the stricter decision, and the policy that made it.
     fn ask<'t>(
         &self,
         text: &'t str,

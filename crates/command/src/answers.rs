@@ -1,8 +1,8 @@
-//! Answers of people to commands: what exactly was asked, and for how long an answer holds.
+//! The user's answers to commands: the exact question, and the lifetime of each answer.
 //!
-//! An answer is about what was shown. So it is kept with digests of all that the meaning of the command depends on (its text,
-//! folder, variables and the bytes of the files that it names: see [`Dependencies`](super::Dependencies)), and with what was
-//! asked. It holds for a question of the same digest that asks no more, until its end, and never for a denial.
+//! An answer is bound to what was shown. So it is stored with digests of everything that the meaning of the command depends on
+//! (its text, directory, variables and the bytes of the files that it names: see [`Dependencies`](super::Dependencies)), and with
+//! the question. It applies to a question with the same digest that covers no more, until it expires, and never to a denial.
 
 use std::collections::BTreeSet;
 use std::collections::VecDeque;
@@ -11,28 +11,28 @@ use std::time::Duration;
 use super::decision::CommandDecision;
 use super::rules::effect::Effect;
 
-/// The most answers that are remembered at once. Of more, a person is asked again.
+/// Maximum number of remembered answers. Beyond, the user is asked again.
 const MAX_ANSWERS: usize = 256;
 
-/// The most bytes of text that all answers may have together.
+/// Maximum total size of the text of all answers.
 const MAX_BYTES: usize = 256 << 10;
 
 /// The digest of an approved command and its files, computed by a caller that can read files.
 pub type AskedDigest = [u8; 32];
 
-/// What a person has said to a command.
+/// The user's answer to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum CommandAnswer {
-    /// The person says yes, this once.
+    /// Approved, once.
     Allow,
-    /// The person says no, this once.
+    /// Denied, once.
     Deny,
-    /// The person says yes, for the rest of the session.
+    /// Approved for the rest of the session.
     AllowSession,
-    /// The person says no, for the rest of the session.
+    /// Denied for the rest of the session.
     DenySession,
-    /// The person says yes, in later sessions too, until it is revoked or its time is over.
+    /// Approved for later sessions as well, until it is revoked or expires.
     AllowAlways,
 }
 
@@ -41,7 +41,7 @@ impl CommandAnswer {
     pub const ALL: [Self; 5] =
         [Self::Allow, Self::Deny, Self::AllowSession, Self::DenySession, Self::AllowAlways];
 
-    /// Returns the name that protocols use, like `allow-session`.
+    /// Returns the name in protocols, such as `allow-session`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,39 +53,39 @@ impl CommandAnswer {
         }
     }
 
-    /// Returns the answer of exactly this name. Whatever else comes back counts as no.
+    /// Returns the answer with exactly this name. Callers treat everything else as a denial.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|answer| answer.name() == name)
     }
 
-    /// Whether it is a yes.
+    /// Whether it is an approval.
     #[must_use]
     pub const fn is_yes(self) -> bool {
         matches!(self, Self::Allow | Self::AllowSession | Self::AllowAlways)
     }
 
-    /// Whether it holds for more than the one request.
+    /// Whether it applies to more than one request.
     #[must_use]
     pub const fn lasts(self) -> bool {
         !matches!(self, Self::Allow | Self::Deny)
     }
 }
 
-/// A part of a command that a person is asked about: the rule or hazard that asks, and where it is written.
+/// A part of a question: the rule or hazard that asks, and its position.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AskedPart {
     /// The name of the rule or hazard.
     pub rule: String,
-    /// Where it begins, in bytes.
+    /// Its start, in bytes.
     pub start: usize,
-    /// Where it ends.
+    /// Its end.
     pub end: usize,
 }
 
 impl CommandDecision<'_, '_> {
-    /// Returns what a person is asked about: nothing where the decision is no question.
+    /// Returns the parts of the question; empty if the decision is not `ask`.
     #[must_use]
     pub fn asked(&self) -> BTreeSet<AskedPart> {
         let asks = |part: &&super::Part<'_, '_>| self.effect == Effect::Ask && part.effect == Effect::Ask;
@@ -97,34 +97,34 @@ impl CommandDecision<'_, '_> {
         self.parts.iter().filter(asks).map(part).collect()
     }
 
-    /// Returns the effect after a yes: the strictest effect of the parts that the question did not cover. A yes lifts no
-    /// denial.
+    /// Returns the effect after an approval: the strictest effect of the parts that the question did not cover. An approval lifts
+    /// no denial.
     pub fn after_yes(&self) -> Effect {
         let others = self.parts.iter().map(|part| part.effect).filter(|effect| *effect != Effect::Ask);
         others.max().unwrap_or(Effect::Allow)
     }
 }
 
-/// An answer that holds for more than one request.
+/// An answer that applies to more than one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RememberedAnswer {
-    /// What the person said.
+    /// The answer.
     pub answer: CommandAnswer,
-    /// The digest of the text and where it runs, for which a no holds whatever the files hold.
+    /// The digest of the text and directory, to which a denial applies regardless of files.
     pub subject: AskedDigest,
-    /// The digest of that and of all that its meaning depends on, for which a yes holds.
+    /// The digest of these and of all dependencies, to which an approval applies.
     pub content: AskedDigest,
-    /// What was asked.
+    /// The question.
     pub asked: BTreeSet<AskedPart>,
-    /// The agent that wanted it.
+    /// The agent.
     pub agent: String,
-    /// The command as it was shown, perhaps cut.
+    /// The command as shown, possibly truncated.
     pub shown: String,
-    /// The folder that it runs in.
+    /// Its working directory.
     pub cwd: String,
-    /// When it was given, since 1970.
+    /// The time of the answer, since 1970.
     pub given: Duration,
-    /// When it ends, since 1970.
+    /// Its expiry, since 1970.
     pub ends: Duration,
 }
 
@@ -138,7 +138,7 @@ impl RememberedAnswer {
         asked: &BTreeSet<AskedPart>,
         now: Duration,
     ) -> bool {
-        // An answer from the future was given by a clock that was wrong, and would never end.
+        // An answer from the future was stored with a wrong clock, and would never expire.
         if now >= self.ends || now < self.given {
             return false;
         }
@@ -154,12 +154,12 @@ impl RememberedAnswer {
     }
 }
 
-/// The answers of one session, the oldest first. Time is an argument; what is over is forgotten.
+/// The answers of a session, oldest first. Time is an argument; expired answers are removed.
 #[derive(Debug, Clone, Default)]
 pub struct AnswerMemory(VecDeque<RememberedAnswer>);
 
 impl AnswerMemory {
-    /// Returns the answer to a question, if one holds. A no wins.
+    /// Returns the valid answer to a question, if any. A denial takes precedence.
     #[must_use]
     pub fn recall(
         &self,
@@ -172,7 +172,7 @@ impl AnswerMemory {
         self.0.iter().filter(holds).min_by_key(|one| one.answer.is_yes())
     }
 
-    /// Remembers an answer instead of earlier ones to the same question. Returns whether there was room for it.
+    /// Stores an answer in place of earlier ones to the same question. Returns whether there was room for it.
     pub fn remember(&mut self, answer: RememberedAnswer) -> bool {
         self.forget_ended(answer.given);
         let is_replaced = |one: &RememberedAnswer| match answer.answer.is_yes() {
@@ -188,19 +188,19 @@ impl AnswerMemory {
         true
     }
 
-    /// Returns the answers that hold.
+    /// Returns the valid answers.
     pub fn list(&self, now: Duration) -> impl Iterator<Item = &RememberedAnswer> {
         self.0.iter().filter(move |one| now < one.ends && now >= one.given)
     }
 
-    /// Forgets the answers to what has this digest. Returns how many there were.
+    /// Removes the answers with this digest. Returns their number.
     pub fn revoke(&mut self, content: &AskedDigest) -> usize {
         let before = self.0.len();
         self.0.retain(|one| one.content != *content);
         before - self.0.len()
     }
 
-    /// Forgets every answer.
+    /// Removes every answer.
     pub fn clear(&mut self) {
         self.0.clear();
     }

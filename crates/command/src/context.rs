@@ -1,4 +1,4 @@
-//! Where a command runs.
+//! The context of a command.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,40 +6,40 @@ use stockade_text::resolve_path;
 
 use super::repository::FoundRepository;
 
-/// What is known about the place that a command runs in.
+/// The known facts about where a command runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandContext {
-    /// The working folder. A rule about folders does not permit without it.
+    /// The working directory. Without it, rules with directories do not allow anything.
     pub cwd: Option<PathBuf>,
-    /// The workspace, for rules that name it.
+    /// The workspace, for rules that refer to it.
     pub workspace: Option<PathBuf>,
-    /// What git finds in folders, by their absolute paths. Which ones are asked for, [`CommandDecision::git_folders`] says; of
-    /// the others nothing is known.
+    /// What git finds in directories, by their absolute paths. [`CommandDecision::git_folders`] returns the needed ones; nothing
+    /// is known about others.
     ///
     /// [`CommandDecision::git_folders`]: crate::CommandDecision::git_folders
     pub repositories: BTreeMap<PathBuf, FoundRepository>,
 }
 
 impl CommandContext {
-    /// Returns a place of which nothing but the folders is known.
+    /// Returns a context with only the directories.
     #[must_use]
     pub const fn new(cwd: Option<PathBuf>, workspace: Option<PathBuf>) -> Self {
         Self { cwd, workspace, repositories: BTreeMap::new() }
     }
 }
 
-/// The same for one part of a text.
+/// The context of a part of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartContext<'p> {
     pub(crate) context: &'p CommandContext,
-    /// Whether the text itself changes the folder.
+    /// Whether the text itself changes the directory.
     pub(crate) moves: bool,
-    /// Whether the words that are added when it runs are names of files which were looked for where nothing is secret.
+    /// Whether words that are added at run time are file names from a search without secrets.
     pub(crate) adds_harmless_names: bool,
 }
 
 impl PartContext<'_> {
-    /// Returns whether the command runs in one of the folders, or below; nothing when that is not known.
+    /// Returns whether the command runs in or below one of the directories; nothing if that is unknown.
     pub(super) fn is_within(&self, folders: &[String]) -> Option<bool> {
         let cwd = self.context.cwd.as_deref().filter(|cwd| cwd.is_absolute() && !self.moves)?;
         let cwd = resolve_path(Path::new("/"), cwd);
@@ -60,7 +60,7 @@ impl PartContext<'_> {
         all_known.then_some(false)
     }
 
-    /// Returns whether a file that is named relative to the folder lies in the workspace, as far as its name tells.
+    /// Returns whether a relative file name refers to the workspace, as far as the name shows.
     pub(crate) fn holds(&self, file: &str) -> bool {
         let plain = !file.starts_with(['/', '~', '-']) && file.split('/').all(|name| name != "..");
         let folder = [String::from("workspace")];

@@ -1,4 +1,4 @@
-//! What a command means besides its text: the values of variables, and the bytes of the files that it names.
+//! The inputs that a command's meaning depends on besides its text: values of variables, and bytes of files that it names.
 //!
 //! An answer to a question covers all of that. Which words of an arbitrary program are scripts, settings or data is unknown, so
 //! every word that may be a file name is treated as one; files that programs read by default (`package.json`, `.git/config`) are
@@ -22,24 +22,24 @@ use undetermined::MAX_FILES;
 pub use undetermined::Undetermined;
 use words::Words;
 
-/// The most folders that a text may go to.
+/// Maximum number of directories that a text may change to.
 const MAX_FOLDERS: usize = 8;
 
 /// What the meaning of a command depends on besides its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dependencies {
-    /// The variables whose values it uses, or that change what programs run or read; nothing for one that is not set.
+    /// The variables that it uses, or that change what programs run or read; nothing for an unset one.
     pub variables: BTreeMap<String, Option<String>>,
-    /// Where files may be that it runs or reads, whether or not there are any.
+    /// Paths of files that it may run or read, whether or not they exist.
     pub files: BTreeSet<PathBuf>,
 }
 
 impl CommandDecision<'_, '_> {
-    /// Returns what the meaning of the command depends on. `variables` are all that it would run with, where they are known.
+    /// Returns what the meaning of the command depends on. `variables` is its whole environment, if known.
     ///
     /// # Errors
-    /// When it cannot be told before the command runs.
+    /// When it cannot be determined before the command runs.
     pub fn dependencies(
         &self,
         context: &CommandContext,
@@ -67,7 +67,7 @@ impl CommandDecision<'_, '_> {
     }
 }
 
-/// Programs that run others in a folder of their choice, and how their options for it begin.
+/// Programs with options to run others in another directory, with the prefixes of these options.
 const MOVERS: &[(&[&str], &[&str])] = &[
     (&["env"], &["-C", "--c"]),
     (&["sudo", "doas"], &["-D", "--chd", "-R", "--chr", "-i", "--log"]),
@@ -80,7 +80,7 @@ const MOVERS: &[(&[&str], &[&str])] = &[
 
 struct Finder<'v> {
     words: Words<'v>,
-    /// Every folder that the text may be in.
+    /// Every directory that the text may be in.
     folders: Vec<PathBuf>,
     workspace: Option<PathBuf>,
     files: BTreeSet<PathBuf>,
@@ -94,7 +94,7 @@ impl Finder<'_> {
         if actions.assignments.iter().any(changes_programs) {
             return Err(Undetermined::Variable("PATH".to_owned()));
         }
-        // Folders first: what follows a `cd` may also come before it, in a loop or a function.
+        // Directories first, because a command after a `cd` may also run before it, in a loop or a function.
         for run in actions.runs.iter().filter(|run| changes_folder(run)) {
             self.go(run)?;
         }
@@ -106,7 +106,7 @@ impl Finder<'_> {
         }
         for redirect in actions.redirects.iter().filter(|redirect| redirect.opens_file()) {
             let texts = self.words.texts(&redirect.target)?;
-            // What is written is what the text shows; what is read may be a script.
+            // Written files are visible in the text; a file that is read may be a script.
             if !redirect.writes() {
                 texts.iter().try_for_each(|text| self.name(text))?;
             }
@@ -114,7 +114,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Takes note of where a `cd` leads.
+    /// Records the target of a `cd`.
     fn go(&mut self, run: &Run<'_>) -> Result<(), Undetermined> {
         let mut words = run.argv.iter().skip(1).filter(|word| word.known() != Some("--"));
         let (Some(word), None) = (words.next(), words.next()) else { return Err(Undetermined::Folder) };
@@ -123,7 +123,7 @@ impl Finder<'_> {
         if text.is_empty() || text.starts_with(['-', '+', '~']) || run.program() != Some("cd") {
             return Err(Undetermined::Folder);
         }
-        // `CDPATH` leads elsewhere.
+        // `CDPATH` can change the target.
         if !text.starts_with(['/', '.']) && self.words.is_set("CDPATH") {
             return Err(Undetermined::Variable("CDPATH".to_owned()));
         }
@@ -159,7 +159,7 @@ impl Finder<'_> {
         }
         for file in implied::of(name) {
             self.name_upwards(file)?;
-            // The folder may be one that the command names.
+            // The directory may be one that the command names.
             for word in rest.iter().flat_map(|word| words::names_in(word)) {
                 self.name(&format!("{word}/{file}"))?;
             }
@@ -167,7 +167,7 @@ impl Finder<'_> {
         implied::modules(name, rest).iter().try_for_each(|file| self.name(file))
     }
 
-    /// A program that is looked for: in folders of the workspace, what lies there may be anything.
+    /// Records a program from the search path, which may be in directories of the workspace.
     fn found_by_name(&mut self, program: &str) -> Result<(), Undetermined> {
         let Some(path) = self.words.value("PATH") else { return Ok(()) };
         for folder in path.split(':') {
@@ -179,14 +179,14 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Takes note of a file that a program looks for from its folder upwards, as git and npm do.
+    /// Records a file that a program searches in its directory and parents, as git and npm do.
     fn name_upwards(&mut self, file: &str) -> Result<(), Undetermined> {
         let folders = self.folders.iter().flat_map(|folder| folder.ancestors());
         let there: Vec<PathBuf> = folders.map(|folder| folder.join(file)).collect();
         self.add(there)
     }
 
-    /// Takes note of what may be the name of a file.
+    /// Records a possible file name.
     fn name(&mut self, text: &str) -> Result<(), Undetermined> {
         if text.is_empty() || text.contains('\0') || text.len() > 4096 {
             return Ok(());
@@ -199,7 +199,7 @@ impl Finder<'_> {
                 None => return Err(Undetermined::Folder),
             }
         }
-        // As the kernel goes: `..` behind a link is not what the text says, so it stays in the path.
+        // The kernel resolves `..` after symlinks, so it stays in the path.
         let there: Vec<PathBuf> = self.folders.iter().map(|folder| folder.join(text)).collect();
         self.add(there)
     }
@@ -210,7 +210,7 @@ impl Finder<'_> {
     }
 }
 
-/// Whether an assignment changes where programs, or folders, are found.
+/// Whether an assignment changes the search path of programs or directories.
 fn changes_programs(assignment: &Assignment<'_>) -> bool {
     matches!(&*assignment.name, "PATH" | "path" | "CDPATH" | "cdpath" | "HOME" | "PWD")
 }

@@ -1,4 +1,4 @@
-//! Decides whether a command may run: every part of it by itself, and the strictest answer for the whole.
+//! Decides whether a command may run: each part separately, with the strictest effect for the whole.
 
 pub(crate) mod explain;
 mod judge;

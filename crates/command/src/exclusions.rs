@@ -17,32 +17,32 @@ use super::rules::rule::{CommandPattern, CommandRule};
 #[derive(Debug, Clone)]
 pub struct Exclusions {
     policy: Option<CommandPolicy>,
-    /// Those that are named to their last word.
+    /// Commands that are listed with all words.
     exact: Vec<Vec<String>>,
 }
 
-/// Why such a command cannot be meant.
+/// Why an excluded command is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExclusionError {
-    /// It is no command in words.
+    /// It is not a plain command.
     #[error("`{entry}` excludes no command: {error}")]
     Words {
-        /// What is written there.
+        /// The text.
         entry: String,
-        /// What is wrong with it.
+        /// The problem.
         error: RuleInWordsError,
     },
-    /// It is too broad, or is written twice.
+    /// It is too broad, or a duplicate.
     #[error("the commands to exclude cannot be used: {0}")]
     Rule(#[from] CommandRuleError),
 }
 
 impl Exclusions {
-    /// Reads commands in words: `docker ps` is exactly that, and `docker logs **` whatever begins so.
+    /// Parses commands: `docker ps` is exactly this command, and `docker logs **` every command with this prefix.
     ///
     /// # Errors
-    /// When one is no command, or so broad that it runs whatever it is told to.
+    /// When one is not a command, or so broad that it could run anything.
     pub fn compile(entries: &[String]) -> Result<Self, ExclusionError> {
         if entries.is_empty() {
             return Ok(Self { policy: None, exact: Vec::new() });
@@ -63,16 +63,15 @@ impl Exclusions {
         Ok(Self { policy: Some(CommandPolicy::compile(vec![layer], defaults)?), exact })
     }
 
-    /// Returns what decides by these rules and by what is dangerous, for [`excludes`](Self::excludes); nothing where nothing is
-    /// excluded.
+    /// Returns the policy with these rules and the hazards, for [`excludes`](Self::excludes); nothing without exclusions.
     #[must_use]
     pub const fn policy(&self) -> Option<&CommandPolicy> {
         self.policy.as_ref()
     }
 
-    /// Whether a command of which this was decided runs outside: every program that it runs is excluded by itself, nothing else
-    /// is dangerous about it, and nothing stands beside the programs: no redirection, no variable, no substitution, no function.
-    /// What is dangerous so that it belongs into a sandbox (`docker compose up`) is excluded if it is named to its last word.
+    /// Whether a command with this decision runs outside of the sandbox: every program in it is excluded, there is no hazard, and
+    /// there is nothing besides programs: no redirection, variable, substitution or function. A command with a hazard that
+    /// requires a sandbox (`docker compose up`) is excluded if it is listed with all words.
     #[must_use]
     pub fn excludes(&self, decision: &CommandDecision<'_, '_>) -> bool {
         let Some(actions) = decision.actions() else { return false };

@@ -1,8 +1,7 @@
 //! Where a command runs: directly, in a sandbox, after a question, or not at all.
 //!
-//! The answer depends on the decision, the configuration and the sandboxes of the host alone. A command that
-//! needs a sandbox never runs directly because no sandbox is available: then a person is asked for this one run, or it
-//! does not run.
+//! The route depends only on the decision, the configuration and the sandboxes of the host. A command that needs a sandbox never
+//! runs directly because none is available: the user is asked for this run, or it does not run.
 
 use std::fmt;
 
@@ -14,22 +13,22 @@ use super::rules::effect::Effect;
 use super::rules::program::{base, trusted};
 use stockade_shell::InvocationKind;
 
-/// How commands are routed. `B` is what the caller calls a sandbox: the router only compares one with another.
+/// Configuration of the router. `B` is the caller's type for sandboxes, which the router only compares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RouterConfig<B> {
-    /// Whether commands are put into a sandbox at all. Where they are not, a person is asked about those that need one.
+    /// Whether sandboxes are used at all. If not, the user is asked about commands that need one.
     pub enabled: bool,
     /// Programs that always run in a sandbox, by name.
     pub always: Vec<String>,
-    /// Programs that need none while nothing about them is dangerous. A program in both lists is in `always`.
+    /// Programs that need no sandbox unless they are used dangerously. `always` takes precedence.
     pub never: Vec<String>,
     /// What happens to a command that needs a sandbox when no sandbox is available.
     pub fallback: Fallback,
-    /// The sandboxes to use, the best first.
+    /// The sandboxes to use, in order of preference.
     pub backends: Vec<B>,
-    /// Whether commands run on this machine, or all of them on another one.
+    /// Whether commands run on this machine or on another one.
     pub machine: Machine,
-    /// Whether a person can be asked.
+    /// Whether the user can be asked.
     pub prompter: Prompter,
 }
 
@@ -39,43 +38,43 @@ pub enum Fallback {
     /// The command does not run.
     #[default]
     Block,
-    /// A person is asked whether this one run may go without.
+    /// The user is asked whether this run may go without one.
     Ask,
 }
 
-/// The machine that commands run on.
+/// The machine that runs commands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Machine {
-    /// This one, where a command that needs no sandbox runs directly.
+    /// This machine, where a command that needs no sandbox runs directly.
     #[default]
     Local,
-    /// Another one, which the only backend leads to: no command runs here.
+    /// Another machine, reached by the only backend: no command runs here.
     Remote {
         /// The name of the other machine.
         host: String,
     },
 }
 
-/// Whether a person can be asked before a command runs.
+/// Whether the user can be asked before a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Prompter {
-    /// A person is there and will answer.
+    /// A user is present.
     #[default]
     Present,
-    /// No person can answer, so that every question is answered with no.
+    /// No user is present, so every question is a denial.
     Absent,
 }
 
-/// Where a command goes.
+/// The route of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub enum Route<B> {
-    /// The command runs as the agent's other programs do.
+    /// The command runs like the agent's other programs.
     Direct,
     /// The command runs in this sandbox.
     Sandbox(B),
-    /// A person is asked, and after a yes it runs in this sandbox, or directly without one.
+    /// The user is asked, and an approved command runs in this sandbox, or directly without one.
     AskFirst(Option<B>),
     /// The command does not run, for this reason.
     Blocked(BlockReason),
@@ -89,7 +88,7 @@ pub enum BlockReason {
     Denied,
     /// It needs a sandbox, and no sandbox is available.
     NoSandbox,
-    /// A person would have to be asked, but no person can answer.
+    /// The user would have to be asked, but no user is present.
     NobodyToAsk,
 }
 
@@ -97,21 +96,21 @@ pub enum BlockReason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IsolationNeed {
-    /// Its program is one that always runs in a sandbox.
+    /// Its program always runs in a sandbox.
     Always(String),
-    /// The decision on a part says so, or asks.
+    /// The decision on a part requires it, or asks.
     Part(String),
     /// All commands run on another machine.
     Remote,
 }
 
-/// A route and the reasons for it.
+/// A route with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Routing<B> {
-    /// Where the command goes.
+    /// The route.
     pub route: Route<B>,
-    /// Why it needs a sandbox, when it does.
+    /// Why it needs a sandbox, if it does.
     pub need: Option<IsolationNeed>,
 }
 
@@ -135,11 +134,11 @@ impl<B> Default for RouterConfig<B> {
 }
 
 impl<B> RouterConfig<B> {
-    /// Reads the variables that other tools of this kind use: `AUTO_SANDBOX`, `AUTO_SANDBOX_FAIL_CLOSED`, and with the
-    /// prefix `CODEBUDDY_` that one, `SANDBOX_BACKEND` and `SSH_HOST`. Only `true` switches something on. `named` says
-    /// which backend a name in lower case means; without one, none is set.
+    /// Reads the environment variables of similar tools: `AUTO_SANDBOX`, `AUTO_SANDBOX_FAIL_CLOSED`, and with the prefix
+    /// `CODEBUDDY_` the latter, `SANDBOX_BACKEND` and `SSH_HOST`. Only `true` enables a setting. `named` maps a lower-case name
+    /// to a backend; without one, no backend is set.
     ///
-    /// Without a word about it, a person is asked where there is no sandbox.
+    /// By default, the user is asked if no sandbox is available.
     #[must_use]
     pub fn from_variables(
         variable: impl Fn(&str) -> Option<String>,
@@ -207,25 +206,25 @@ fn need<B>(decision: &CommandDecision<'_, '_>, config: &RouterConfig<B>) -> Opti
     let needs = |part: &&Part<'_, '_>| match part.effect {
         Effect::Allow => false,
         Effect::Sandbox => !is_exempt(part, config),
-        // Without a sandbox the answer to the question is all there is.
+        // Without a sandbox, the user's answer is the only protection.
         Effect::Ask | Effect::Deny => config.enabled && !is_exempt(part, config),
     };
     decision.parts.iter().find(needs).map(|part| IsolationNeed::Part(part.cause.to_string()))
 }
 
-/// Returns whether the program of a part is one that needs no sandbox, and is used as such.
+/// Returns whether the program of a part needs no sandbox, and is used harmlessly.
 fn is_exempt<B>(part: &Part<'_, '_>, config: &RouterConfig<B>) -> bool {
     let Action::Run(run) = &part.action else { return false };
     let is_plain = run.invocation == InvocationKind::AsWritten && run.is_known();
     let by_rule = match &part.cause {
         Cause::Unmatched => true,
-        // A rule that puts the program into a sandbox knows why.
+        // A rule that requires a sandbox for the program takes precedence.
         Cause::Rule { rule, .. } => rule.effect != Effect::Sandbox,
         _ => false,
     };
     let name = run.program().map(trusted).filter(|name| !name.contains('/'));
-    // What no rule takes for harmless is so only where nothing is said but what to work on: an option, wherever it stands, may
-    // name a file to write or a program to run, and so does a command of a program that has its own.
+    // Without a rule, a program is harmless only if all words are operands: an option may name a file to write or a program to
+    // run, and so may a subcommand.
     let is_operand = |word: &str| !word.starts_with(['-', '+']);
     let has_operands = run.argv.iter().skip(1).all(|arg| arg.known().is_some_and(is_operand));
     let is_usual = !matches!(part.cause, Cause::Unmatched) || (has_operands && name != Some("git"));

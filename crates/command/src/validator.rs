@@ -1,8 +1,8 @@
 //! Rejects commands that hide other commands in substitutions.
 //!
-//! This is the first gate in front of a shell: a command that passes runs what it shows and nothing else. It is a
-//! view of what the shell reader found, so quotes, comments, here-documents and arithmetic mean what they mean to
-//! the shell: `echo '$(id)'` passes and `echo $'\'' $(id)` does not.
+//! This is the first check before a shell: an accepted command runs what it shows and nothing else. It uses the result of the
+//! shell parser, so quotes, comments, here-documents and arithmetic are interpreted as by the shell: `echo '$(id)'` is accepted
+//! and `echo $'\'' $(id)` is not.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use stockade_shell::{
     refused_character,
 };
 
-/// What the validator makes of a command.
+/// The result of the validator.
 #[derive(Debug, Clone)]
 #[must_use]
 pub enum Validation<'t> {
-    /// Nothing in it runs a hidden command.
+    /// It runs no hidden command.
     Accepted(Validated<'t>),
-    /// Something in it does, or may.
+    /// It runs a hidden command, or may do so.
     Rejected(Rejection),
 }
 
@@ -31,7 +31,7 @@ impl<'t> Validation<'t> {
         }
     }
 
-    /// Returns the command when it was accepted.
+    /// Returns the command, if it was accepted.
     #[must_use]
     pub fn accepted(self) -> Option<Validated<'t>> {
         match self {
@@ -41,7 +41,7 @@ impl<'t> Validation<'t> {
     }
 }
 
-/// A command that the validator accepted: holding one proves that its text was read.
+/// An accepted command, which proves that its text was parsed.
 #[derive(Debug, Clone)]
 pub struct Validated<'t> {
     text: &'t str,
@@ -55,7 +55,7 @@ impl<'t> Validated<'t> {
         self.text
     }
 
-    /// Returns what was read.
+    /// Returns the parsed script.
     #[must_use]
     pub const fn script(&self) -> &Script<'t> {
         &self.script
@@ -66,9 +66,9 @@ impl<'t> Validated<'t> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rejection {
-    /// What was found in the text.
+    /// The finding.
     pub kind: RejectionKind,
-    /// Where it was found.
+    /// Its position.
     pub span: Span,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// What the validator rejects.
+/// Kinds of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RejectionKind {
@@ -90,23 +90,23 @@ pub enum RejectionKind {
     ProcessSubstitution,
     /// A process substitution of zsh, `=(…)`.
     ZshProcessSubstitution,
-    /// A path that zsh looks up, `=name`.
+    /// A path expansion of zsh, `=name`.
     ZshEquals,
     /// Quoted text that a builtin evaluates: `eval 'id'`, `test -v 'a[$(id)]'`.
     EvaluatedText,
     /// A value that is expanded as a prompt: `${x@P}`.
     PromptTransform,
-    /// An option or a variable after which the shell reads what follows in another way: `set -o histexpand`.
+    /// An option or variable that changes how the shell parses the rest: `set -o histexpand`.
     ChangedShell,
     /// A value that zsh evaluates, `${(e)x}`.
     ZshEvalFlag,
-    /// zsh: a glob qualifier that runs code.
+    /// A glob qualifier of zsh that runs code.
     ZshGlobExec,
-    /// A character that a person does not see as the shell reads it.
+    /// A character that looks different from how the shell parses it.
     ControlCharacter,
-    /// A quote, a substitution or a command without its end.
+    /// An unterminated quote, substitution or command.
     Unterminated,
-    /// Something that was not read, with the reason.
+    /// Something that could not be parsed, with the reason.
     Unreadable(ReadErrorKind),
 }
 
@@ -152,26 +152,26 @@ impl fmt::Display for RejectionKind {
     }
 }
 
-/// What the validator looks for.
+/// Options of the validator.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ValidatorOptions {
     /// The shell that will run the command, and limits.
     pub read: ReadOptions,
-    /// Which kinds are rejected.
+    /// The rejected kinds.
     pub checks: ValidatorChecks,
 }
 
-/// Which kinds the validator rejects.
+/// Sets of rejected kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ValidatorChecks {
     /// Everything that can run a hidden command.
     #[default]
     All,
-    /// Substitutions, and what was not read: quoted text that a builtin evaluates passes.
+    /// Substitutions and unparsed text; quoted text that a builtin evaluates is accepted.
     Substitutions,
 }
 
-/// Decides whether `text` may be given to a shell as it is.
+/// Decides whether `text` may be passed to a shell unchanged.
 pub fn validate<'t>(text: &'t str, options: &ValidatorOptions) -> Validation<'t> {
     match check(text, options) {
         Ok(script) => Validation::Accepted(Validated { text, script }),
@@ -180,7 +180,7 @@ pub fn validate<'t>(text: &'t str, options: &ValidatorOptions) -> Validation<'t>
 }
 
 fn check<'t>(text: &'t str, options: &ValidatorOptions) -> Result<Script<'t>, Rejection> {
-    // A substitution is the better explanation, so it is looked for before characters that deceive.
+    // A substitution is the better explanation, so it is searched before deceptive characters.
     let script =
         Script::read_despite_appearance(text, &options.read).map_err(|error| refused(text, error))?;
     let actions = script.actions();
@@ -228,7 +228,7 @@ fn first_hazard(actions: &Actions<'_>) -> Option<Rejection> {
     rejected.min_by_key(|rejection| rejection.span)
 }
 
-/// Returns the first builtin that runs text given to it.
+/// Returns the first builtin that runs text in its arguments.
 fn evaluating_builtin(actions: &Actions<'_>, shell: Shell) -> Option<Rejection> {
     let evaluates = |name: &str| match name {
         "eval" => true,
@@ -255,7 +255,7 @@ fn evaluating_builtin(actions: &Actions<'_>, shell: Shell) -> Option<Rejection> 
     })
 }
 
-/// Translates an error of the reader.
+/// Converts an error of the parser.
 fn refused(text: &str, error: ReadError) -> Rejection {
     let kind = match error.kind {
         ReadErrorKind::UnterminatedQuote

@@ -1,9 +1,9 @@
-//! Variables that change what programs run or read, and the pattern of their names.
+//! Variables that change what programs run or read.
 
 use super::hazards::is_dangerous_variable;
 
-/// Variables that only need a sandbox: names, and families of names that end in `*` or begin with it. Those that are
-/// dangerous are rows of `hazards::environment`.
+/// Variables that require a sandbox: names, and families with a `*` at the end or beginning. Dangerous ones are rows of
+/// `hazards::environment`.
 const OTHERS: &[&str] = &[
     // The shell and the loader.
     "BASH_LOADABLES_PATH",
@@ -23,11 +23,11 @@ const OTHERS: &[&str] = &[
     "TEXTDOMAIN*",
     "MALLOC_*",
     "RES_OPTIONS",
-    // Whose files are read.
+    // Configuration files.
     "XDG_*",
     "USER",
     "LOGNAME",
-    // Programs that others run.
+    // Programs that other programs run.
     "*BROWSER",
     "LESS",
     "LESSKEY*",
@@ -97,7 +97,7 @@ const OTHERS: &[&str] = &[
     "CARGO*",
     "RUST*",
     "PKG_CONFIG*",
-    // Where things are sent and who is trusted.
+    // Destinations and trust.
     "CURL_*",
     "SSL_*",
     "OPENSSL_*",
@@ -114,8 +114,7 @@ const OTHERS: &[&str] = &[
     "MYSQL_*",
 ];
 
-/// Variables of these families that say how much is printed, in which mode something runs, or for which machine it is built, and
-/// name no program, no file and no other machine.
+/// Harmless variables of these families: verbosity, modes and build targets, which refer to no program, file or other machine.
 const HARMLESS: &[&str] = &[
     "NODE_ENV",
     "NODE_NO_WARNINGS",
@@ -159,7 +158,7 @@ const HARMLESS: &[&str] = &[
     "HGPLAIN",
 ];
 
-/// Variables of no such family that name no program, no file and no other machine either, whatever they hold.
+/// Harmless variables of no family, which refer to no program, file or other machine, whatever their value.
 const ORDINARY: &[&str] = &[
     "CI",
     "CLICOLOR",
@@ -175,8 +174,8 @@ const ORDINARY: &[&str] = &[
     "TZ",
 ];
 
-/// Returns whether it is known of a variable what programs do with it. Of any other, some program may take its value for the
-/// name of a program, of a file, or of a machine that a secret is sent to.
+/// Returns whether the meaning of a variable is known. The value of any other may be used by some program as the name of a
+/// program, a file, or a machine that receives a secret.
 pub(crate) fn is_known(name: &str) -> bool {
     ORDINARY.iter().any(|entry| fits(entry, name)) || HARMLESS.contains(&name)
 }
@@ -186,12 +185,12 @@ pub(crate) fn matter(name: &str) -> bool {
     is_dangerous_variable(name) || !HARMLESS.contains(&name) && OTHERS.iter().any(|entry| fits(entry, name))
 }
 
-/// Returns whether the variable is in a list of names and families.
+/// Returns whether a list of names and families contains the variable.
 pub(crate) fn listed(list: &[String], name: &str) -> bool {
     list.iter().any(|entry| fits(entry, name))
 }
 
-/// Returns whether a name is the one in a list, or of the family there.
+/// Returns whether a name matches a list entry or its family.
 pub(crate) fn fits(entry: &str, name: &str) -> bool {
     match (entry.strip_suffix('*'), entry.strip_prefix('*')) {
         (Some(start), _) => name.starts_with(start),

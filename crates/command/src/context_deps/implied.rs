@@ -1,8 +1,8 @@
-//! Files that programs run or obey without being told their names.
+//! Files that programs run or obey by default.
 
 use crate::rules::folder_settings::obeyed_files;
 
-/// The names of programs, and the files that they look for in their folder.
+/// Programs, and the files that they search in their directory.
 type Row = (&'static [&'static str], &'static [&'static str]);
 
 const IMPLIED: &[Row] = &[
@@ -81,14 +81,14 @@ const IMPLIED: &[Row] = &[
     (&["helm"], &["Chart.yaml", "values.yaml"]),
 ];
 
-/// Returns the files that a program looks for: those of its project, and what it obeys whatever it is asked for.
+/// Returns the default files of a program: those of its project, and those that it always obeys.
 pub(super) fn of(program: &str) -> Vec<&'static str> {
     let program = unversioned(program);
     let row = IMPLIED.iter().find(|(names, _)| names.contains(&program));
     row.into_iter().flat_map(|(_, files)| files.iter().copied()).chain(obeyed_files(program)).collect()
 }
 
-/// Returns where the modules may be that an interpreter is told the names of: `python3 -m tool`, `node tool`.
+/// Returns possible paths of modules that an interpreter is given by name: `python3 -m tool`, `node tool`.
 pub(super) fn modules(program: &str, words: &[String]) -> Vec<String> {
     match unversioned(program) {
         "python" | "pypy" => {
@@ -118,7 +118,7 @@ fn of_module(path: &str) -> Vec<String> {
     ]
 }
 
-/// Returns the name without the version behind it: `python` for `python3.12`.
+/// Returns the name without its version: `python` for `python3.12`.
 fn unversioned(program: &str) -> &str {
     program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.')
 }

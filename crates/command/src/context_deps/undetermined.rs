@@ -4,26 +4,26 @@ use std::fmt;
 
 use stockade_text::Shown;
 
-/// The most files that an answer is bound to.
+/// Maximum number of files that an answer is bound to.
 pub(super) const MAX_FILES: usize = 2048;
 
-/// Why it cannot be told before a command runs what it means, so that no answer to it lasts.
+/// Why the meaning of a command cannot be determined before it runs, so that no answer to it lasts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Undetermined {
-    /// The text cannot be read to its end.
+    /// The text cannot be parsed completely.
     NotRead,
-    /// It uses what another command prints.
+    /// It uses the output of another command.
     Output,
     /// It may do more than it shows.
     Uncertain,
-    /// Words are added when it runs, or depend on which files there are.
+    /// Words are added at run time, or depend on existing files.
     Words,
-    /// It uses this variable, whose value is not known.
+    /// It uses this variable, whose value is unknown.
     Variable(String),
-    /// It is not known in which folder it runs, or a part of it.
+    /// Its directory or that of a part is unknown.
     Folder,
-    /// It names more files than are looked at.
+    /// It names too many files.
     TooManyFiles,
 }
 

@@ -1,4 +1,4 @@
-//! The words of a command as they will be, where that can be told.
+//! The words of a command at run time, as far as they can be determined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,7 +7,7 @@ use stockade_shell::{Arg, Assignment, WordCount};
 
 use super::undetermined::Undetermined;
 
-/// Variables that a shell sets itself, each time to something else.
+/// Variables that a shell sets itself to changing values.
 const OWN: &[&str] = &[
     "BASHPID",
     "BASH_COMMAND",
@@ -29,10 +29,10 @@ const OWN: &[&str] = &[
     "_",
 ];
 
-/// The values of variables, and which of them were used.
+/// The values of variables, and the used ones.
 pub(super) struct Words<'v> {
     variables: Option<&'v BTreeMap<String, String>>,
-    /// Those that the text itself sets: what they hold where they are used is not known.
+    /// Variables that the text itself sets, whose values are unknown where they are used.
     assigned: BTreeSet<String>,
     cwd: String,
     pub(super) used: BTreeMap<String, Option<String>>,
@@ -53,14 +53,14 @@ impl<'v> Words<'v> {
         self.variables.is_some_and(|variables| variables.contains_key(name)) || self.assigned.contains(name)
     }
 
-    /// Returns the value of a variable that is set, and takes note that it was used.
+    /// Returns the value of a set variable, and records its use.
     pub(super) fn value(&mut self, name: &str) -> Option<String> {
         let value = self.variables?.get(name).cloned();
         self.used.insert(name.to_owned(), value.clone());
         value
     }
 
-    /// Returns the texts that a word becomes.
+    /// Returns the expansion of a word.
     pub(super) fn texts(&mut self, word: &Arg<'_>) -> Result<Vec<String>, Undetermined> {
         match word {
             Arg::Known(text) => Ok(vec![text.to_string()]),
@@ -114,7 +114,7 @@ impl<'v> Words<'v> {
         }
         self.variables.ok_or_else(unknown)?;
         let value = self.value(name).unwrap_or_default();
-        // Which words come of it depends on which files there are.
+        // The expansion depends on existing files.
         if count == WordCount::Any && value.contains(['*', '?', '[', '(', '\\']) {
             return Err(unknown());
         }
@@ -122,8 +122,8 @@ impl<'v> Words<'v> {
     }
 }
 
-/// Returns what in a word may be the name of a file: all of it, what follows `=` or the letter of an option, and what follows
-/// the `@` that some programs have for files.
+/// Returns the parts of a word that may be a file name: all of it, the part after `=` or an option letter, and the part after the
+/// `@` that some programs use for files.
 pub(super) fn names_in(word: &str) -> Vec<&str> {
     let mut names = vec![word];
     names.extend(word.split_once('=').map(|(_, value)| value));
@@ -131,7 +131,7 @@ pub(super) fn names_in(word: &str) -> Vec<&str> {
     names.extend(word.get(2..).filter(|rest| is_cluster && !rest.is_empty()));
     let behind: Vec<&str> = names.iter().filter_map(|name| name.strip_prefix(['@', '<'])).collect();
     names.extend(behind);
-    // A long option is no file, but its value may be one.
+    // A long option is not a file, but its value may be one.
     names.retain(|name| !name.is_empty() && (!name.starts_with("--") || name.contains('/')));
     names
 }

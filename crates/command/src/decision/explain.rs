@@ -1,4 +1,4 @@
-//! Which rules were considered, and why one of them won.
+//! Explanation of a decision: the considered rules, and why one of them decided.
 
 use super::CommandDecision;
 use super::policy::CommandPolicy;
@@ -14,33 +14,32 @@ use stockade_shell::Run;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConsideredRule<'p> {
-    /// The rule that was looked at.
+    /// The rule.
     pub rule: &'p CommandRule,
-    /// Who wrote the rule.
+    /// The layer of the rule.
     pub layer: Layer,
     /// Whether it matches, and why not.
     pub outcome: RuleOutcome,
 }
 
-/// What came of considering a rule.
+/// The outcome of considering a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleOutcome {
     /// It matches and decides.
     Decides,
-    /// Of all rules it would decide, and what is dangerous about the command is stricter.
+    /// It would decide among all rules, but a hazard is stricter.
     Overruled,
-    /// It matches, and another rule decides: one that is more specific, or one of a higher layer.
+    /// It matches, but a more specific rule or one of a higher layer decides.
     Matches,
-    /// It may match, depending on what happens when the command runs.
+    /// It may match, depending on the command's run time.
     MayMatch(String),
     /// It does not match.
     No(String),
 }
 
 impl CommandPolicy {
-    /// Returns the rules that are about the program of a command: which of them match, which decides, and why the others
-    /// do not match.
+    /// Returns the rules for the program of a command: which match, which decides, and why the others do not match.
     #[must_use]
     pub fn consider<'p>(
         &'p self,
@@ -67,7 +66,7 @@ impl CommandPolicy {
         };
         let mut considered: Vec<ConsideredRule<'p>> = Vec::new();
         let renamed = self.set.renamed(run).into_iter().map(|run| (run, context));
-        // `git -C x status` is asked about as `git status` where no rule is about it as it is.
+        // Without a rule for `git -C x status`, rules for `git status` apply to it.
         let there = without_folder(run).map(|there| (there, PartContext { moves: true, ..context }));
         for (run, context) in std::iter::once((run.clone(), context)).chain(renamed).chain(there) {
             for rule in self.set.candidates(&run) {
@@ -85,7 +84,7 @@ impl CommandPolicy {
     }
 }
 
-/// Adds a rule. Of its spellings the one counts that came nearest.
+/// Adds a rule. Of its equivalent forms, the closest match counts.
 fn add<'p>(considered: &mut Vec<ConsideredRule<'p>>, found: ConsideredRule<'p>) {
     match considered.iter_mut().find(|known| std::ptr::eq(known.rule, found.rule)) {
         Some(known) if found.outcome.rank() < known.outcome.rank() => known.outcome = found.outcome,
@@ -95,7 +94,7 @@ fn add<'p>(considered: &mut Vec<ConsideredRule<'p>>, found: ConsideredRule<'p>) 
 }
 
 impl RuleOutcome {
-    /// Returns a stable name of it.
+    /// Returns its stable name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -107,7 +106,7 @@ impl RuleOutcome {
         }
     }
 
-    /// Returns why the rule does not match, or may not.
+    /// Returns why the rule does not match, or may not match.
     #[must_use]
     pub fn why(&self) -> Option<&str> {
         match self {

@@ -1,4 +1,4 @@
-//! From a text to the verdicts on its parts.
+//! Judges a text: one verdict for each of its parts.
 
 use std::cell::OnceCell;
 
@@ -33,7 +33,7 @@ pub(super) fn decide<'t, 'p>(
             let actions = script.actions();
             (Some(script), actions)
         }
-        // Whatever can be read of it may still be a reason to deny. There is no canonical spelling to run.
+        // The parsed part may still be a reason to deny. A canonical form to run does not exist.
         Err(error) => {
             let partial = Script::read_partly(text, options);
             judge.refused(text, error, &partial);
@@ -61,19 +61,19 @@ struct Judge<'t, 'p, 'a> {
     policy: &'p CommandPolicy,
     context: &'a CommandContext,
     parts: Vec<Part<'t, 'p>>,
-    /// Variables that may be set, by the place where they are.
+    /// Variables that may be set, by position.
     granted: Vec<(Span, String)>,
     /// The rule that denies words of the whole text, computed on first use.
     spoken: OnceCell<Option<&'p Compiled>>,
 }
 
-/// Bytes of assignments that a computed name may be made of.
+/// Maximum size of assignments that a computed name is searched in.
 const MAX_ASSIGNED: usize = 4096;
 
-/// Commands with computed names that are looked at one by one.
+/// Maximum number of commands with computed names that are judged individually.
 const MAX_COMPUTED: usize = 64;
 
-/// What a rule lets a command do beside running.
+/// What a rule permits besides running the command.
 struct Grant<'p> {
     span: Span,
     env: &'p [String],
@@ -87,13 +87,13 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
 
     fn refused(&mut self, text: &str, error: ReadError, partial: &PartialScript<'_>) {
         let effect = match error.kind {
-            // The unread rest can contain any command, and legitimate commands never reach this limit.
+            // The unparsed rest can contain any command, and legitimate commands never reach this limit.
             _ if partial.is_cut() => Effect::Deny,
-            // Every shell takes the end of the text for that of the here-document, and everything else was read.
+            // Every shell ends the here-document at the end of the text, and everything else was parsed.
             ReadErrorKind::UnterminatedHeredoc if partial.is_whole() => {
                 self.policy.defaults.unanalysable.min(Effect::Sandbox)
             }
-            // The shell refuses a single line without its end before anything of it runs.
+            // The shell rejects an incomplete single line before running anything of it.
             ReadErrorKind::UnterminatedQuote | ReadErrorKind::TrailingBackslash if !text.contains('\n') => {
                 self.policy.defaults.unanalysable.min(Effect::Sandbox)
             }
@@ -110,12 +110,12 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
     }
 
-    /// What becomes of something that may do more than the text shows.
+    /// The effect on something that may do more than the text shows.
     fn uncertain(&self, kind: HazardKind) -> Effect {
         match kind {
-            // Only data that was made for it runs anything, and then no more than what is contained.
+            // Only crafted data runs anything, and nothing that a sandbox does not contain.
             HazardKind::EvaluatedData | HazardKind::TranslatedText => Effect::Sandbox,
-            // As for the text itself: what was not looked at may be what is denied.
+            // As for the text itself, the unparsed part may be denied.
             HazardKind::TooDeep => Effect::Deny,
             _ => self.unanalysable(),
         }
@@ -125,7 +125,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         self.policy.defaults.unanalysable.max(Effect::Sandbox)
     }
 
-    /// Looks for expressions in the whole text.
+    /// Searches the whole text for expressions of rules.
     fn raw(&mut self, text: &str) {
         let policy = self.policy;
         for rule in policy.set.find(RegexScope::Raw, text) {
@@ -133,7 +133,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
     }
 
-    /// Has the validator look, where no substitution is permitted at all.
+    /// Runs the validator, if no substitution is permitted.
     fn validated(&mut self, text: &str, options: &ReadOptions) {
         if self.policy.defaults.substitutions != Substitutions::None {
             return;
@@ -144,7 +144,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
     }
 
-    /// Raises what is dangerous. A hazard of a single program belongs to its part; any other stands by itself.
+    /// Applies hazards. A hazard of a single program belongs to its part; any other is a part of its own.
     fn hazards(&mut self, found: Vec<Hazard>) {
         if found.is_empty() {
             return;
@@ -174,11 +174,11 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
                 part.raise(effect, Cause::Hazard(hazard.clone()));
             }
         }
-        // Appended last: a part that stands alone must not be attributed to another hazard.
+        // Appended last: a separate part must not be attributed to another hazard.
         self.parts.append(&mut alone);
     }
 
-    /// Whether a rule names the variable whose setting is the danger. No rule permits what is to be denied.
+    /// Whether a rule names the dangerous variable. No rule lifts a denial.
     fn is_granted(&self, hazard: &Hazard) -> bool {
         let Some(variable) = hazard.variable.as_deref().filter(|_| hazard.floor < Floor::Deny) else {
             return false;
@@ -199,7 +199,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         let mut computed = 0;
         self.parts.reserve(runs.len());
         for (run, adds_harmless_names) in runs.into_iter().zip(adds) {
-            // The body of a function is judged where it is written.
+            // The body of a function is judged where it is defined.
             if run.invocation == InvocationKind::Function {
                 continue;
             }
@@ -210,7 +210,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             let mut part = self.run(run, &context, follows);
             if part.run().is_some_and(|run| run.program().is_none()) {
                 computed += 1;
-                // Beyond so many, the words of the whole text are those of each.
+                // Above the limit, each is judged with the words of the whole text.
                 let text = if computed > MAX_COMPUTED { None } else { self.text.get(span.start..span.end) };
                 self.named_in(text, &assigned, &mut part);
             }
@@ -219,7 +219,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             }
             self.parts.push(part);
         }
-        // `owner` searches them by where they begin.
+        // `owner` searches them by start position.
         grants.sort_by_key(|grant| grant.span);
         for redirect in actions.redirects.iter().filter(|redirect| redirect.writes()) {
             self.write(redirect, owner(&grants, redirect.span), &context);
@@ -238,12 +238,12 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     fn run(&self, run: Run<'t>, context: &PartContext<'_>, follows: bool) -> Part<'t, 'p> {
         let policy = self.policy;
         let said = policy.set.ask(&run, context);
-        // A program with a rule of its own is known, and what it does with its words is the business of that rule.
+        // A program with a rule is known, and the rule covers what the program does with its words.
         let carried = if said.winner.is_none() { policy.set.carried(&run) } else { None };
         let words = policy.set.expressions.look_at(RegexScope::Argv).then(|| words(&run));
         let (effect, cause) = match said.winner {
             _ if run.program().is_none() => (self.computed(), Cause::ComputedName),
-            // A wrapper that only runs what follows it does nothing by itself.
+            // A wrapper that only runs the following command has no effect itself.
             Some(rule)
                 if follows && rule.layer == Layer::BuiltIn && builtin::steps_aside(&rule.rule.id, &run) =>
             {
@@ -267,7 +267,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         part
     }
 
-    /// The texts of assignments, from which a name may be computed.
+    /// Returns the texts of assignments, from which a name may be computed.
     fn assigned(&self, assignments: &[Assignment<'_>]) -> Vec<&'t str> {
         let text = self.text;
         let mut length = 0;
@@ -279,8 +279,8 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         within.collect()
     }
 
-    /// Denies a program whose name is computed when the text that it is computed from names a denied program. `text` is where
-    /// the command is written.
+    /// Denies a program with a computed name if the source text contains the name of a denied program. `text` contains the
+    /// command.
     fn named_in(&self, text: Option<&str>, assigned: &[&str], part: &mut Part<'t, 'p>) {
         let policy = self.policy;
         let rule = match text {
@@ -294,7 +294,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
 
     /// Returns the effect on a program whose name is computed at run time: it may be any denied program.
     fn computed(&self) -> Effect {
-        // Without a denial there is nothing that the name could hide; a sandbox is then enough.
+        // Without a denial the name cannot hide anything; a sandbox is then sufficient.
         let least = if self.policy.set.has_denials() { Effect::Ask } else { Effect::Sandbox };
         self.unanalysable().max(least)
     }
@@ -344,7 +344,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     fn assignment(&mut self, assignment: &Assignment<'t>, grants: &[Grant<'p>], runs_programs: bool) {
         let is_set = assignment.change == VariableChange::Set;
         let is_obeyed = is_set && variables::matter(&assignment.name);
-        // What is exported may outlive the text: some harnesses keep their shell.
+        // Exported variables may outlive the text, because some harnesses keep their shell.
         let is_seen = runs_programs || assignment.scope == AssignmentScope::Shell;
         let is_unknown = is_seen && assignment.exported && !variables::is_known(&assignment.name);
         if !(is_obeyed || is_unknown) || hazards::is_harmless_assignment(assignment) {
@@ -355,7 +355,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             AssignmentScope::Command | AssignmentScope::Reading => {
                 owner(grants, assignment.span).is_some_and(granted)
             }
-            // It lasts: everything that is run has to permit it.
+            // It persists, so every command that runs must permit it.
             AssignmentScope::Shell => !grants.is_empty() && grants.iter().all(granted),
         };
         if is_permitted {
@@ -374,7 +374,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     }
 }
 
-/// Words of the shell itself that start nothing and read no variable that programs do.
+/// Builtins that start nothing and read no variable of programs.
 const STARTING_NOTHING: &[&str] = &[
     ".", ":", "[", "alias", "break", "cd", "continue", "declare", "dirs", "echo", "exit", "export", "false",
     "getopts", "jobs", "kill", "let", "local", "printf", "pwd", "read", "readonly", "return", "set", "shift",
@@ -382,13 +382,13 @@ const STARTING_NOTHING: &[&str] = &[
     "wait",
 ];
 
-/// Whether a command starts a program, which sees the variables of its environment.
+/// Whether a command starts a program, which gets the environment.
 fn runs_program(run: &Run<'_>) -> bool {
     run.invocation != InvocationKind::Function
         && run.program().is_none_or(|name| !STARTING_NOTHING.contains(&name))
 }
 
-/// Whether the rule that permits a program names the very options that are the danger.
+/// Whether the rule that permits a program names the dangerous options.
 fn names_option(part: &Part<'_, '_>, hazard: &Hazard) -> bool {
     let Cause::Rule { rule, layer } = &part.cause else { return false };
     let (CommandPattern::Prefix(words) | CommandPattern::Exact(words)) = &rule.pattern else { return false };
@@ -412,9 +412,9 @@ fn grant<'p>(part: &Part<'_, 'p>, span: Span) -> Grant<'p> {
     }
 }
 
-/// Returns the innermost command that holds a span.
+/// Returns the innermost command that contains a span.
 fn owner<'g, 'p>(grants: &'g [Grant<'p>], span: Span) -> Option<&'g Grant<'p>> {
-    /// How many commands may begin inside a command before the span: more nesting than that is not looked through.
+    /// Maximum number of commands that start in a command before the span.
     const LOOKED_AT: usize = 64;
     let after = grants.partition_point(|grant| grant.span.start <= span.start);
     let before = grants.get(..after)?;

@@ -1,4 +1,4 @@
-//! One thing that a command does, with the verdict on it.
+//! Parts of a command, with their verdicts.
 
 use std::fmt;
 
@@ -10,23 +10,23 @@ use crate::rules::rule::CommandRule;
 use crate::validator::RejectionKind;
 use stockade_shell::{Assignment, HazardKind, ReadErrorKind, Redirect, Run, Span};
 
-/// One thing that a command does.
+/// A part of a command.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Part<'t, 'p> {
-    /// What this part of the command does.
+    /// The action of the part.
     pub action: Action<'t>,
-    /// Where it is written.
+    /// Its position.
     pub span: Span,
-    /// What may become of it.
+    /// The effect.
     pub effect: Effect,
-    /// What decided on this part.
+    /// The cause of the decision.
     pub cause: Cause<'p>,
-    /// Whether the words that are added when it runs are names of files which it may show.
+    /// Whether words that are added at run time are names of files that it may show.
     pub(super) adds_harmless_names: bool,
 }
 
-/// What a part of a command does.
+/// The action of a part.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Action<'t> {
@@ -36,59 +36,59 @@ pub enum Action<'t> {
     Write(Redirect<'t>),
     /// Sets a variable that may change what programs run or read.
     Set(Assignment<'t>),
-    /// Something about the whole text, or about what could not be read.
+    /// Something about the whole text, or an unparsed part.
     Whole,
 }
 
-/// What decided on a part.
+/// The cause of a decision on a part.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Cause<'p> {
-    /// A rule matches the command for certain.
+    /// A rule matches.
     Rule {
         /// The rule.
         rule: &'p CommandRule,
-        /// Who wrote it.
+        /// Its layer.
         layer: Layer,
     },
-    /// A rule may match, depending on what happens when the command runs.
+    /// A rule may match, depending on the command's run time.
     MayMatch {
         /// The rule.
         rule: &'p CommandRule,
-        /// Who wrote it.
+        /// Its layer.
         layer: Layer,
     },
-    /// A program that no rule knows is given words that a rule denies: it may run them.
+    /// A program without a rule has words that a rule denies, and may run them.
     Carries {
         /// The rule.
         rule: &'p CommandRule,
-        /// Who wrote it.
+        /// Its layer.
         layer: Layer,
     },
-    /// The program only runs another command, on which a part of its own decides.
+    /// The program only runs another command, which is a part of its own.
     StepsAside,
-    /// A dangerous shape, whatever the rules say.
+    /// A hazard, regardless of rules.
     Hazard(hazards::Hazard),
-    /// No rule says anything.
+    /// No rule matches.
     Unmatched,
-    /// The name of the program is only known when the command runs.
+    /// The name of the program is only known at run time.
     ComputedName,
-    /// A file is written, and no rule for the command permits that.
+    /// A file is written, which no rule for the command permits.
     WritesFile,
-    /// A variable is set that changes what programs run or read, or that is not known to change nothing, and no rule permits that.
+    /// A variable is set that changes or may change what programs run or read, which no rule permits.
     SetsVariable,
     /// Something may do more than the text shows.
     Uncertain(HazardKind),
-    /// The text was not read.
+    /// The text could not be parsed.
     NotRead(ReadErrorKind),
-    /// The validator rejects the text, and the policy permits no hidden command.
+    /// The validator rejects the text, and the policy permits no hidden commands.
     Rejected(RejectionKind),
-    /// There is nothing to run.
+    /// The text is empty.
     Nothing,
 }
 
 impl<'t, 'p> Part<'t, 'p> {
-    /// Returns the program that is run, if it is a run.
+    /// Returns the program, if the part runs one.
     #[must_use]
     pub const fn run(&self) -> Option<&Run<'t>> {
         match &self.action {
@@ -97,8 +97,8 @@ impl<'t, 'p> Part<'t, 'p> {
         }
     }
 
-    /// Raises the verdict, with the reason. Where a built-in rule is as strict, the danger is the better reason: a rule speaks of
-    /// all that a program may do, and a danger of what this command does.
+    /// Raises the effect, with the reason. If a built-in rule is as strict, the hazard is the better reason: a rule describes a
+    /// program, and a hazard this command.
     pub(super) fn raise(&mut self, effect: Effect, cause: Cause<'p>) {
         let is_closer = effect == self.effect
             && matches!(cause, Cause::Hazard(_))
@@ -111,7 +111,7 @@ impl<'t, 'p> Part<'t, 'p> {
 }
 
 impl<'p> Cause<'p> {
-    /// Returns the rule that decided, and its layer.
+    /// Returns the deciding rule and its layer.
     #[must_use]
     pub const fn rule(&self) -> Option<(&'p CommandRule, Layer)> {
         match self {
@@ -122,7 +122,7 @@ impl<'p> Cause<'p> {
         }
     }
 
-    /// Returns a stable name of what decided: the name of a rule or of a hazard, or what there was instead.
+    /// Returns the stable name of the cause: that of a rule or hazard, or of another cause.
     #[must_use]
     pub fn id(&self) -> &str {
         match self {

@@ -15,38 +15,38 @@ use stockade_shell::ReadOptions;
 
 use super::judge;
 
-/// What holds where no rule says anything.
+/// Effects without a matching rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommandDefaults {
-    /// For a command that no rule matches.
+    /// For a command without a matching rule.
     pub unmatched: Effect,
-    /// For what is not certain before it runs. Never less than [`Effect::Sandbox`].
+    /// For parts that are only known at run time. At least [`Effect::Sandbox`].
     pub unanalysable: Effect,
-    /// For commands within commands.
+    /// For commands in substitutions.
     pub substitutions: Substitutions,
 }
 
-/// What becomes of the commands in substitutions: `$(…)`, `` `…` ``, `<(…)`, `>(…)` and what zsh has besides. Rules and
-/// hazards judge each of them in any case, as any other part; this is what they may do beyond.
+/// Treatment of commands in substitutions: `$(…)`, `` `…` ``, `<(…)`, `>(…)` and additional forms of zsh. Rules and hazards
+/// always apply to each of them; this setting adds a restriction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Substitutions {
-    /// The rules alone decide about them.
+    /// Only the rules decide.
     Rules,
     /// Substitutions that reach the network are refused, since their output becomes an unreviewed command. `$(date)` and
     /// `$(git rev-parse HEAD)` are allowed.
     #[default]
     Local,
-    /// None is permitted, nor whatever else the [validator](crate::validator) rejects.
+    /// No substitution is permitted, nor anything else that the [validator](crate::validator) rejects.
     None,
 }
 
 impl Substitutions {
-    /// Every choice, each stricter than the one before.
+    /// Every value, from mildest to strictest.
     pub const ALL: [Self; 3] = [Self::Rules, Self::Local, Self::None];
     /// Their names, in the same order.
     pub const NAMES: &[&str] = &["rules", "local", "none"];
 
-    /// Returns the choice of this name.
+    /// Returns the value with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.iter().zip(Self::ALL).find(|(known, _)| **known == name).map(|(_, choice)| choice)
@@ -63,7 +63,7 @@ impl Default for CommandDefaults {
     }
 }
 
-/// Decides what may become of commands.
+/// A compiled policy for commands.
 #[derive(Debug, Clone)]
 pub struct CommandPolicy {
     pub(super) set: RuleSet,
@@ -72,17 +72,17 @@ pub struct CommandPolicy {
 }
 
 impl CommandPolicy {
-    /// Returns the built-in rules alone.
+    /// Returns the policy with only the built-in rules.
     #[must_use]
     pub fn builtin() -> Self {
-        // The rows are compiled by a test, so that nothing is left that could be refused.
+        // A test compiles the same rows, so this cannot fail.
         Self::assemble(Vec::new(), CommandDefaults::default()).unwrap_or_else(|_| Self::nothing())
     }
 
     /// Compiles rules on top of the built-in ones. Every rule is checked, and its examples are run.
     ///
     /// # Errors
-    /// The first rule that cannot be used, and what is wrong with it.
+    /// The first invalid rule, and what is wrong with it.
     pub fn compile(layers: Vec<RuleLayer>, defaults: CommandDefaults) -> Result<Self, CommandRuleError> {
         check::layers(&layers)?;
         Self::assemble(layers, defaults)
@@ -101,7 +101,7 @@ impl CommandPolicy {
         Ok(Self { set: set.on(&BUILTIN), defaults, overrides })
     }
 
-    /// A policy that permits nothing.
+    /// Returns a policy that permits nothing.
     fn nothing() -> Self {
         let defaults = CommandDefaults {
             unmatched: Effect::Deny,
@@ -111,7 +111,7 @@ impl CommandPolicy {
         Self { set: RuleSet::default(), defaults, overrides: Vec::new() }
     }
 
-    /// Decides what may become of a text that `options.shell` would run.
+    /// Decides on a text that `options.shell` would run.
     pub fn decide<'t>(
         &self,
         text: &'t str,
@@ -127,13 +127,13 @@ impl CommandPolicy {
         as_written.map(|rule| (rule.layer, &*rule.rule))
     }
 
-    /// Returns the rules that never decide, because another one is always preferred to them.
+    /// Returns the rules that never decide, because another one always takes precedence.
     #[must_use]
     pub fn shadowed(&self) -> Vec<ShadowedRule> {
         shadow::shadowed(self.set.written())
     }
 
-    /// Returns what holds where no rule says anything.
+    /// Returns the effects without a matching rule.
     #[must_use]
     pub const fn defaults(&self) -> CommandDefaults {
         self.defaults

@@ -1,4 +1,4 @@
-//! The narrowest rules that would make a decision milder. They are tried before they are offered.
+//! The narrowest rules that would make a decision milder. They are tested before they are suggested.
 
 use std::borrow::Cow;
 
@@ -14,30 +14,30 @@ use crate::rules::program::{base, trusted};
 use crate::rules::rule::{CommandPattern, CommandRule, Example};
 use stockade_shell::{InvocationKind, ReadOptions, Span};
 
-/// The most suggestions for one text.
+/// Maximum number of suggestions for a text.
 const MAX_SUGGESTIONS: usize = 8;
 
-/// The most rules that are tried for one text, each of which decides on all of it anew.
+/// Maximum number of tested rules for a text, because each test decides on the whole text again.
 const MAX_TRIED: usize = 16;
 
 /// A rule that would make a part of a command milder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Suggestion {
-    /// Where the part is written.
+    /// The position of the part.
     pub span: Span,
-    /// The rule, for the layer of the user.
+    /// The rule, for the user's layer.
     pub rule: CommandRule,
-    /// What the whole command becomes with this rule and the suggestions before it.
+    /// The effect on the whole command with this rule and the suggestions before it.
     pub then: Effect,
 }
 
 impl CommandPolicy {
-    /// Returns the rules that would make the decision milder: one for each part that stands in the way, for exactly the words
-    /// of that part. They were tried: with all of them the decision is milder, and with one less it is not as mild.
+    /// Returns the rules that would make the decision milder: one for each responsible part, for exactly its words. They were
+    /// tested: all of them together make the decision milder, and none can be omitted.
     ///
-    /// Nothing is suggested for shells, interpreters, programs that run others, words that are only known when the
-    /// command runs, and whatever a hazard or an admin's rule forbids; and nothing where such a part decides.
+    /// Nothing is suggested for shells, interpreters, programs that run others, words that are only known at run time, and
+    /// denials by hazards or admin rules; and nothing at all if such a part decides.
     #[must_use]
     pub fn suggest(
         &self,
@@ -45,7 +45,7 @@ impl CommandPolicy {
         options: &ReadOptions,
         context: &CommandContext,
     ) -> Vec<Suggestion> {
-        // Whatever is permitted beside it, a part that no rule can change keeps the decision as strict as it is.
+        // A part that no rule can change keeps the decision as strict as it is.
         if decision.effect == Effect::Allow || decision.decisive().any(|part| rule(part).is_none()) {
             return Vec::new();
         }
@@ -54,7 +54,7 @@ impl CommandPolicy {
         else {
             return Vec::new();
         };
-        // What is milder than that already does not stand in the way.
+        // Milder parts are not responsible for the decision.
         tried.retain(|one| one.before > then);
         tried.into_iter().map(|one| one.suggestion).collect()
     }
@@ -75,7 +75,7 @@ impl CommandPolicy {
             let Some(mut rule) = rule(part).filter(|rule| !seen.contains(&rule.pattern)) else { continue };
             seen.push(rule.pattern.clone());
             policy.rename_if_taken(&mut rule);
-            // Examples and all, as a file of rules is checked: what is suggested must be accepted there.
+            // Checked including examples, like a rule file, so that the suggested rule is accepted there.
             if check::rule(&rule).is_err() {
                 continue;
             }
@@ -94,12 +94,12 @@ impl CommandPolicy {
         helpful
     }
 
-    /// Returns the same policy with one more rule of the user's own.
+    /// Returns the policy with an additional user rule.
     fn with(&self, rule: CommandRule) -> Self {
         Self { set: self.set.with(Compiled::new(rule, Layer::User)), ..self.clone() }
     }
 
-    /// No two rules of a file share a name, and other commands begin with the same words.
+    /// Rules in a file need unique names, and other commands begin with the same words.
     fn rename_if_taken(&self, rule: &mut CommandRule) {
         let is_taken =
             |id: &str| self.set.all_written().any(|other| other.layer == Layer::User && other.rule.id == id);
@@ -107,10 +107,10 @@ impl CommandPolicy {
     }
 }
 
-/// A rule that was tried and makes its part milder.
+/// A tested rule that makes its part milder.
 struct Tried {
     suggestion: Suggestion,
-    /// What becomes of the part without it.
+    /// The effect on the part without it.
     before: Effect,
 }
 
@@ -139,7 +139,7 @@ fn rule(part: &Part<'_, '_>) -> Option<CommandRule> {
     Some(rule)
 }
 
-/// Programs that run others, but whose sub-commands determine what they do.
+/// Programs that run others, but whose subcommands determine what they do.
 fn has_harmless_words(name: &str, words: usize) -> bool {
     words > 1
         && matches!(
