@@ -1,8 +1,7 @@
-//! What is dangerous about a command, whatever rules say.
+//! Hazards: dangerous properties of a command, independent of rules.
 //!
-//! A shape is structural: a program, its options read as the program reads them, and what it is pointed at. Text in
-//! quotes never fires (`echo "rm -rf /"`), and however options are split, joined or abbreviated they always do
-//! (`rm -r -f /`, `rm --recursive --forc /`).
+//! A shape is structural: a program, its options parsed as the program parses them, and its operands. Quoted text never matches
+//! (`echo "rm -rf /"`), and split, joined or abbreviated options always do (`rm -r -f /`, `rm --recursive --forc /`).
 //!
 //! The tables: programs by kind (`destroy`, `machine`, `persist`, `network`, `code`, `git`, `contain`, `packages`, `secrets`,
 //! `options`, `spying`, `guards`, `hiding`), by what they are for (`attack_tools`) or where they belong (`windows`), files
@@ -48,36 +47,36 @@ pub(crate) use flows::{HIDDEN_FETCH_ID, changes_folder, git_elsewhere};
 pub(crate) use lists::{adds_harmless_names, know_what_is_listed};
 pub(crate) use loads::OPTION_LOADS_ID;
 
-/// How strict a finding is: the least that a decision may be.
+/// The minimum effect of a hazard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Floor {
-    /// It may run where it can reach nothing that matters.
+    /// It may run in a sandbox.
     Sandbox,
-    /// A person is asked.
+    /// The user is asked.
     Ask,
-    /// It is refused, whatever rules say.
+    /// It is denied, regardless of rules.
     Deny,
 }
 
-/// Something dangerous about a command.
+/// A hazard of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hazard {
     /// The stable name of the shape.
     pub id: &'static str,
-    /// The least that a decision may be.
+    /// The minimum effect.
     pub floor: Floor,
-    /// What it does, for people.
+    /// A description for users.
     pub reason: String,
-    /// What to do instead.
+    /// A safer alternative.
     pub fix: String,
-    /// Where it is written.
+    /// Its position.
     pub span: Span,
-    /// The variable that is set, when that is the danger.
+    /// The dangerous variable, if any.
     pub variable: Option<String>,
 }
 
-/// Finds what is dangerous about one running program: its name, its options, and the files that it names.
+/// Finds the hazards of one program: its name, its options, and the files that it names.
 #[must_use]
 pub fn hazards(run: &Run<'_>) -> Vec<Hazard> {
     let mut found = Vec::new();
@@ -101,11 +100,11 @@ fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
     shows_secret(&command, found);
 }
 
-/// Shapes of other tables than `destroy` that throw work away.
+/// Shapes outside of `destroy` that discard work.
 const ALSO_DESTROY: &[&str] = &["git-discard", "git-rewrite", "code-deletes"];
 
-/// Returns whether a program deletes or overwrites by its nature, so that a caller can take a snapshot first. A program that
-/// cannot be parsed counts.
+/// Returns whether a program deletes or overwrites by design, so that a caller can take a snapshot first. An unparsed program
+/// counts as one.
 pub(crate) fn destroys(run: &Run<'_>) -> bool {
     let Some(command) = Command::of(run) else { return true };
     let is_meant = |shape: &shape::Shape| {
@@ -115,22 +114,22 @@ pub(crate) fn destroys(run: &Run<'_>) -> bool {
         || shapes::of(command.name).any(|shape| is_meant(shape) && (shape.fires)(&command))
 }
 
-/// Returns whether the words of a rule name every option by which a program runs, loads, writes or sends something else.
+/// Returns whether a rule names every option by which a program runs, loads, writes or sends something else.
 pub(crate) fn loading_options_are_named(run: &Run<'_>, words: &[Vec<String>]) -> bool {
     Command::of(run).is_some_and(|command| loads::are_named(&command, words))
 }
 
-/// Returns whether setting the variable is dangerous, but for values that are known to be harmless.
+/// Returns whether setting the variable is dangerous, except for known harmless values.
 pub(crate) fn is_dangerous_variable(name: &str) -> bool {
     environment::is_dangerous(name)
 }
 
-/// Returns whether a variable that matters is set to a value, or for a command, that is known to be harmless.
+/// Returns whether a dangerous variable is set to a harmless value, or for a command that it does not affect.
 pub(crate) fn is_harmless_assignment(assignment: &Assignment<'_>) -> bool {
     environment::is_harmless(assignment)
 }
 
-/// Finds everything that is dangerous in what a script does, in the order in which it is written.
+/// Finds all hazards of a script, in the order of the text.
 #[must_use]
 pub fn all_hazards(actions: &Actions<'_>) -> Vec<Hazard> {
     let mut found = Vec::new();
@@ -141,7 +140,7 @@ pub fn all_hazards(actions: &Actions<'_>) -> Vec<Hazard> {
     found
 }
 
-/// Finds what is dangerous about each running program. Returns what their output is, by itself.
+/// Finds the hazards of each program. Returns the taint of each program's own output.
 fn of_runs(actions: &Actions<'_>, found: &mut Vec<Hazard>) -> Vec<flows::Taint> {
     let taint = |run| {
         let before = found.len();
@@ -158,7 +157,7 @@ fn beside(actions: &Actions<'_>, taints: Vec<flows::Taint>, found: &mut Vec<Haza
     flows::of_actions(actions, taints, found);
 }
 
-/// Words of the shell that show nothing of what they are given.
+/// Builtins that do not print their arguments.
 const SILENT: &[&str] = &[
     ":",
     "[",
@@ -181,8 +180,8 @@ const SILENT: &[&str] = &[
     "wait",
 ];
 
-/// A variable with a secret in it whose value a program is given in whatever way: as a part of a word, in a here-document, by way
-/// of another variable. In the sandbox it is not there.
+/// Finds a variable with a secret that reaches a program in any way: in a word, in a here-document, through another variable. In
+/// the sandbox it does not exist.
 fn passes_secret(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     let may_be_secret = |name: &&String| environment::is_secret_name(name) || name.starts_with("${");
     for used in &actions.uses {
@@ -200,7 +199,7 @@ fn passes_secret(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     }
 }
 
-/// Whether a program handles a secret, by what was found about it.
+/// Whether a program handles a secret, by its hazards.
 fn touches_secret(found: &[Hazard]) -> bool {
     const IDS: &[&str] = &[
         "read-keys",
@@ -214,7 +213,7 @@ fn touches_secret(found: &[Hazard]) -> bool {
     found.iter().any(|hazard| IDS.contains(&hazard.id))
 }
 
-/// A name in small letters. Nearly every name is, and is borrowed.
+/// Returns a name in lower case; borrowed, if it already is.
 fn in_small_letters(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|letter| letter.is_ascii_uppercase()) {
         Cow::Owned(name.to_ascii_lowercase())
@@ -223,7 +222,7 @@ fn in_small_letters(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A word that `$IFS` splits, so that it does not look like the words it becomes.
+/// Finds a word that `$IFS` splits, which hides the resulting words.
 fn hides_words(run: &Run<'_>, found: &mut Vec<Hazard>) {
     let hides = |arg: &Arg<'_>| matches!(arg, Arg::Unknown { spelling, .. } if spelling.contains("${IFS}"));
     if run.argv.iter().any(hides) {
@@ -238,7 +237,7 @@ fn hides_words(run: &Run<'_>, found: &mut Vec<Hazard>) {
     }
 }
 
-/// A variable with a secret in it that is printed or sent.
+/// Finds a variable with a secret that is printed or sent.
 fn shows_secret(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     let shows =
         |name| matches!(name, "echo" | "printf" | "print" | "tee" | "cat") || network::SENDERS.contains(name);
@@ -267,7 +266,7 @@ impl shape::Shape {
     }
 }
 
-/// A hazard, texts that have it, and texts that have not.
+/// A hazard, with texts that must and must not have it.
 #[cfg(test)]
 pub(crate) type Examples = (&'static str, &'static [&'static str], &'static [&'static str]);
 

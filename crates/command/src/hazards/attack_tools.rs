@@ -1,4 +1,4 @@
-//! Programs that are there to attack a machine, told by their names, however they are started.
+//! Attack tools, recognized by name, however they are started.
 //!
 //! The effect of most commands can be analysed. The effect of these programs cannot, but their names are known: the
 //! techniques are those of MITRE ATT&CK. Tools of the same kind that developers use every day, such as a scanner
@@ -13,7 +13,7 @@ use super::command::Command;
 use super::shape::Shape;
 use stockade_shell::lookup::{Names, last_name, names};
 
-/// The techniques, and the names of their tools in small letters, without the endings of scripts.
+/// Techniques and the names of their tools, in lower case and without extensions of scripts.
 #[rustfmt::skip]
 const TOOLS: &[(&str, &[&str])] = &[
     // T1003, T1555: passwords from memory, from key stores and from browsers.
@@ -29,7 +29,7 @@ const TOOLS: &[(&str, &[&str])] = &[
         "rsmangler", "john", "hashcat", "ophcrack", "rainbowcrack", "fcrackzip", "pdfcrack", "aircrack-ng", "wifite", "reaver",
         "sprayhound", "trevorspray",
     ]),
-    // T1021, T1550, T1558, T1570: moving on to other machines.
+    // T1021, T1550, T1558, T1570: lateral movement.
     ("runs commands on other machines with stolen rights", &[
         "psexec", "wmiexec", "smbexec", "atexec", "dcomexec", "impacket-psexec", "impacket-wmiexec", "impacket-smbexec",
         "getuserspns", "getnpusers", "gettgt", "getst", "ticketer", "ntlmrelayx", "impacket-ntlmrelayx", "crackmapexec", "cme",
@@ -37,28 +37,28 @@ const TOOLS: &[(&str, &[&str])] = &[
         "petitpotam", "coercer", "responder", "mitm6", "pth-winexe", "winexe", "xfreerdp-brute", "adidnsdump", "ldapdomaindump",
         "winpwn", "powerview", "roadrecon", "pacu", "stratus", "stratus-red-team", "invoke-atomictest", "enumerate-iam", "cloudfox",
     ]),
-    // T1046, T1595: looking for what can be attacked.
+    // T1046, T1595: scanning for targets.
     ("looks for what can be attacked on other machines", &[
         "nikto", "sqlmap", "rustscan", "naabu", "unicornscan", "arp-scan", "netdiscover", "nbtscan", "enum4linux", "enum4linux-ng",
         "smbmap", "onesixtyone", "snmp-check", "gobuster", "feroxbuster", "ffuf", "wfuzz", "dirb", "dirbuster", "wpscan", "nuclei",
         "whatweb", "amass", "subfinder", "sublist3r", "theharvester", "recon-ng", "commix", "xsstrike", "zgrab", "zgrab2", "fierce",
         "dnsrecon", "dnsenum",
     ]),
-    // T1068, T1548, T1611: to more rights, and out of a container.
+    // T1068, T1548, T1611: privilege escalation and container escape.
     ("looks for ways to more rights on this machine", &[
         "linpeas", "winpeas", "macpeas", "linenum", "linux-exploit-suggester", "linux-smart-enumeration", "unix-privesc-check", "pspy",
         "autosuid", "suid3num", "beroot", "linuxprivchecker", "sudo_killer", "traitor", "dirtycow", "dirtypipe", "pwnkit", "deepce",
         "peirates", "kube-hunter", "kubeletctl", "botb", "amicontained", "gtfonow", "seatbelt", "sharpup", "powerup", "privesccheck",
         "juicypotato", "printspoofer", "godpotato",
     ]),
-    // T1014, T1055, T1071, T1090, T1219, T1572: staying hidden and in touch.
+    // T1014, T1055, T1071, T1090, T1219, T1572: persistence, concealment and remote control.
     ("keeps a hidden way into this machine", &[
         "msfconsole", "msfvenom", "meterpreter", "sliver-server", "sliver-client", "ligolo-proxy", "ligolo-agent", "ligolo-ng",
         "dnscat", "dnscat2", "iodine", "iodined", "ptunnel", "ptunnel-ng", "hans", "icmpsh", "pupysh", "koadic", "evilginx", "evilginx2",
         "setoolkit", "regeorg", "neoregeorg", "villain", "pwncat-cs", "diamorphine", "reptile", "jynx", "azazel", "bdvl", "vlany",
         "weevely", "beef-xss", "bettercap", "ettercap", "arpspoof", "dsniff", "mitmf", "shellter", "veil-evasion", "invoke-mimikatz",
     ]),
-    // T1056, T1113, T1115, T1123: what the user types, sees and says.
+    // T1056, T1113, T1115, T1123: recording of input, screen and audio.
     ("records what the user types", &["logkeys", "xspy", "keysniffer", "lkl", "simple-key-logger", "pykeylogger"]),
     // T1496: resource hijacking.
     ("uses this machine to mine cryptocurrency or sell its bandwidth", &[
@@ -72,7 +72,7 @@ static KNOWN: LazyLock<Names> = LazyLock::new(|| {
     names(&all)
 });
 
-/// Returns what is dangerous about a program that is such a tool, or is given one as its script.
+/// Returns the hazard of a program that is such a tool, or runs one as a script.
 pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     if SHAPES.iter().any(|shape| (shape.fires)(command)) {
         let does = tool(command).unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     }
 }
 
-/// What a command does that is such a tool, or an interpreter with such a script.
+/// Returns the technique of a command that is such a tool, or an interpreter with such a script.
 fn tool(command: &Command<'_, '_>) -> Option<&'static str> {
     let script = || {
         let is_interpreter =
@@ -94,9 +94,9 @@ fn tool(command: &Command<'_, '_>) -> Option<&'static str> {
     of_name(command.name).or_else(|| script().and_then(|script| of_name(last_name(script))))
 }
 
-/// What the tool of a name does.
+/// Returns the technique of a tool name.
 fn of_name(name: &str) -> Option<&'static str> {
-    /// No name of a tool is longer.
+    /// Maximum length of a tool name.
     const MAX_NAME: usize = 40;
     if name.len() > MAX_NAME || !name.is_ascii() {
         return None;
@@ -109,12 +109,12 @@ fn of_name(name: &str) -> Option<&'static str> {
     TOOLS.iter().find(|(_, tools)| tools.contains(&name)).map(|(does, _)| *does)
 }
 
-/// A name without what says for which machine, or in which language, a tool was made: `pspy64`, `linpeas.sh`.
+/// Returns a name without suffixes for architectures and script languages: `pspy64`, `linpeas.sh`.
 fn without_ending(name: &str) -> &str {
     const ENDINGS: &[&str] = &[".py", ".sh", ".pl", ".rb", ".exe", ".ps1", ".jar", ".bin", ".elf", ".out"];
     const MACHINES: &[&str] =
         &["_linux", "-linux", "_darwin", "-darwin", "_amd64", "-amd64", "_x64", "64", "32"];
-    // Nearly every name has none of their first letters, which is cheap to see.
+    // Most names have none of their first letters, which is a cheap check.
     if !name.contains(['.', '_', '-', '6', '3']) {
         return name;
     }
@@ -126,7 +126,7 @@ fn without_ending(name: &str) -> &str {
 pub(super) const SHAPES: &[Shape] = &[Shape {
     id: "attack-tool",
     floor: Ask,
-    // Asked by `of_command`, which looks names up without their endings.
+    // Checked by `of_command`, which looks up names without extensions.
     programs: &[],
     fires: |command| tool(command).is_some() && !command.only_asks_for_help(),
     reason: "is a tool to attack machines",

@@ -1,4 +1,4 @@
-//! A running program as a shape sees it: its name, its options, and the words that are no options.
+//! A program for matching shapes: its name, options and operands.
 
 use std::cell::OnceCell;
 
@@ -9,9 +9,9 @@ use stockade_shell::getopt::{self, OptionName, OptionOrder, ParsedOptions};
 use stockade_shell::lookup::last_name;
 use stockade_shell::{Arg, Run};
 
-/// A program with its words sorted.
+/// A program with its classified words.
 pub(super) struct Command<'r, 't> {
-    /// The name without its folder.
+    /// The name without its directory.
     pub(super) name: &'r str,
     pub(super) run: &'r Run<'t>,
     /// Parsed on first use: most programs need no options.
@@ -19,7 +19,7 @@ pub(super) struct Command<'r, 't> {
 }
 
 impl<'r, 't> Command<'r, 't> {
-    /// Returns the command of a run whose program is certain.
+    /// Returns the command of a run with a known program.
     pub(super) fn of(run: &'r Run<'t>) -> Option<Self> {
         Some(Self { name: name_of(run)?, run, options: OnceCell::new() })
     }
@@ -36,27 +36,27 @@ impl<'r, 't> Command<'r, 't> {
         self.run.argv.iter().skip(1)
     }
 
-    /// The words after the name that are certain.
+    /// The known words after the name.
     pub(super) fn known(&self) -> impl Iterator<Item = &'r str> {
         self.words().filter_map(Arg::known)
     }
 
-    /// The words that are no options.
+    /// The operands.
     pub(super) fn operands(&self) -> impl Iterator<Item = &'r Arg<'t>> {
         self.options().rest.iter().filter_map(|at| self.run.argv.get(*at))
     }
 
-    /// What the words that are no options name, as paths.
+    /// The operands, as paths.
     pub(super) fn targets(&self) -> impl Iterator<Item = Target> {
         self.operands().map(Target::of)
     }
 
-    /// The operand at `index`, when it is certain.
+    /// The operand at `index`, if it is known.
     pub(super) fn operand(&self, index: usize) -> Option<&'r str> {
         self.operands().nth(index).and_then(Arg::known)
     }
 
-    /// Whether the first operand is one of `words`, as it is written or as it is spelled in full.
+    /// Whether the first operand is one of `words`, literally or expanded from an abbreviation.
     pub(super) fn is_sub(&self, words: &[&str]) -> bool {
         self.operand(0)
             .is_some_and(|word| words.contains(&word) || words.contains(&full_name(self.name, word)))
@@ -67,7 +67,7 @@ impl<'r, 't> Command<'r, 't> {
         self.known().any(|word| words.contains(&word))
     }
 
-    /// Whether there is nothing but one word, and it asks for the help or the version of the program.
+    /// Whether the only word asks for the help or version of the program.
     pub(super) fn only_asks_for_help(&self) -> bool {
         const ASKING: &[&str] = &["--help", "--version", "-h", "-V", "-help", "-version", "help", "version"];
         self.words().count() == 1 && self.says(ASKING)
@@ -93,19 +93,19 @@ impl<'r, 't> Command<'r, 't> {
         self.options().values.iter()
     }
 
-    /// The values of these options that are certain.
+    /// The known values of these options.
     pub(super) fn texts(&self, names: &str) -> impl Iterator<Item = &str> {
         self.values(names).filter_map(Arg::known)
     }
 }
 
-/// Returns the name of a program without its folder.
+/// Returns the name of a program without its directory.
 pub(super) fn name_of<'r>(run: &'r Run<'_>) -> Option<&'r str> {
     let name = run.program()?;
     Some(last_name(name))
 }
 
-/// Whether an option is one of `names`. GNU programs take every beginning of a long name.
+/// Whether an option is one of `names`. GNU programs accept every unambiguous prefix of a long name.
 fn is_one_of(option: &str, names: &str) -> bool {
     let is_long = option.len() > 2 && option.starts_with("--");
     let option = option.as_bytes();

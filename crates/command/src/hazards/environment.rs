@@ -57,7 +57,7 @@ pub(super) static SHAPES: &[Variables] = &[
         id: "set-trace",
         floor: Deny,
         names: TRACE_VARIABLES,
-        // What a line of the trace begins with is expanded before each command.
+        // The prefix of trace lines is expanded before each command.
         harmless: |value| !value.contains(['`', '[', '@', '!']) && !value.contains("$("),
         reason: "is expanded before each command that is traced, and may run another one",
         fix: "write it without substitutions",
@@ -74,8 +74,8 @@ pub(super) static SHAPES: &[Variables] = &[
         id: "set-separators",
         floor: Ask,
         names: SEPARATOR_VARIABLES,
-        // Decides where the shell splits words, so that what is read as one word runs as two. Signs that are part of no
-        // name and of no number split nothing that is read as one.
+        // It sets where the shell splits words, so that one parsed word can become two. Characters that no name or number
+        // contains split no such word.
         harmless: |value| value.chars().all(|sign| " \t\n,:;|".contains(sign)),
         reason: "changes where the shell splits words",
         fix: "set it before `read` only: `IFS=/ read -r a b`",
@@ -196,10 +196,10 @@ pub(super) static SHAPES: &[Variables] = &[
     },
 ];
 
-/// Variables that are dangerous to be without: where there is no `PATH`, shells look for programs in the folder that they are in.
+/// Variables that are dangerous to unset: without `PATH`, shells search programs in the current directory.
 const MISSED: &[&str] = &["PATH"];
 
-/// Returns what is dangerous about setting a variable, or about unsetting it.
+/// Returns the hazard of setting or unsetting a variable.
 pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>) {
     let is_dangerous = match assignment.change {
         VariableChange::Set => true,
@@ -220,8 +220,8 @@ pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>
     }));
 }
 
-/// Whether modules of the folder itself are added to those of a language: `PYTHONPATH=src pytest` runs no other code than
-/// `pytest` may, which looks there anyway.
+/// Whether only modules of the directory itself are added: `PYTHONPATH=src pytest` runs no other code than `pytest`, which
+/// searches there anyway.
 fn is_of_the_folder(assignment: &Assignment<'_>) -> bool {
     let is_below = |path: &str| {
         !path.starts_with(['/', '~', '-'])
@@ -235,7 +235,7 @@ fn is_of_the_folder(assignment: &Assignment<'_>) -> bool {
         && assignment.value.known().is_some_and(|value| value.split(':').all(is_below))
 }
 
-/// Returns whether a dangerous variable is set in a way that is known to be harmless.
+/// Returns whether a dangerous variable is set in a harmless way.
 pub(super) fn is_harmless(assignment: &Assignment<'_>) -> bool {
     let mut shapes = SHAPES.iter().filter(|shape| shape.is_about(&assignment.name)).peekable();
     shapes.peek().is_some() && shapes.all(|shape| shape.permits(assignment))
@@ -245,7 +245,7 @@ impl Variables {
     fn permits(&self, assignment: &Assignment<'_>) -> bool {
         assignment.value.known().is_some_and(|value| (self.harmless)(value))
             || assignment.name.starts_with("GIT_") && is_harmless_git(&assignment.name)
-            // `read` starts no program and splits nothing but what it reads.
+            // `read` starts no program and only splits its input.
             || self.id == "set-separators" && assignment.scope == AssignmentScope::Reading
     }
 
@@ -254,7 +254,7 @@ impl Variables {
     }
 }
 
-/// Returns whether there is a value with which setting the variable is dangerous.
+/// Returns whether setting the variable can be dangerous.
 pub(super) fn is_dangerous(name: &str) -> bool {
     SHAPES.iter().any(|shape| shape.is_about(name))
 }

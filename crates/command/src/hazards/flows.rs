@@ -1,9 +1,8 @@
-//! What is dangerous about programs together: downloads that are run, secrets that are sent, fork bombs.
+//! Hazards of combinations: downloads that are run, secrets that are sent, fork bombs.
 //!
-//! This is taint analysis: programs are sources, sinks, or pass on what they take in, and the flows that the reader lists are
-//! the edges. They are gone over once, in the order in which they are listed, without a fixed point.
-//! Ranges of programs are asked about by prefix sums, and marked by differences, so that a text of many flows over many
-//! programs costs their sum and not their product.
+//! This is taint analysis: programs are sources, sinks, or pass their input on, and the flows of the parser are the edges. They
+//! are processed once, in order, without a fixed point. Ranges of programs are queried by prefix sums and marked by differences,
+//! so that many flows over many programs cost their sum and not their product.
 
 use std::collections::HashMap;
 use std::ops::Range;

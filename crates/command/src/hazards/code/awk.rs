@@ -1,15 +1,15 @@
-//! Scripts of awk, as far as they start programs or write files.
+//! Awk scripts that start programs or write files.
 
 use crate::hazards::command::Command;
 
-/// The script of awk: the first operand, unless options hold it.
+/// Returns the script: the first operand, unless an option contains it.
 pub(super) fn scripts<'c>(command: &'c Command<'_, '_>) -> impl Iterator<Item = &'c str> {
     let is_awk = matches!(command.name, "awk" | "gawk" | "mawk" | "nawk");
     let operand = command.operand(0).filter(|_| is_awk && !command.has("-f --file -e --source -E --exec"));
     command.texts("-e --source").filter(move |_| is_awk).chain(operand)
 }
 
-/// Whether a script of awk starts a program or writes a file: `system()`, a pipe that is no `||`, or `print >`.
+/// Whether a script starts a program or writes a file: `system()`, a pipe that is not `||`, or `print >`.
 pub(super) fn runs(script: &str) -> bool {
     let bare = without_strings(script);
     let pipe = bare.replace("||", "").replace("|&", "|").contains('|');
@@ -23,20 +23,20 @@ pub(super) fn runs(script: &str) -> bool {
     pipe || called || writes
 }
 
-/// Words by which a script of awk reads other files, runs something, or sees the environment.
+/// Words by which a script reads other files, runs programs, or reads the environment.
 const REACHING: &[&str] = &[
     "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "ARGIND", "close", "fflush", "@", "/inet",
     "nextfile", "SYMTAB", "FUNCTAB",
 ];
 
-/// Whether everything that awk is told is known, and only prints.
+/// Whether the script is known and only prints.
 pub(super) fn only_prints(command: &Command<'_, '_>) -> bool {
     let from_elsewhere = command.has("-f --file -e --source -E --exec -i --include -l --load");
     let script = command.operand(0).filter(|_| !from_elsewhere);
     script.is_some_and(is_plain)
 }
 
-/// Whether a script has nothing that reaches beyond the lines it reads.
+/// Whether a script only uses its input lines.
 fn is_plain(script: &str) -> bool {
     if REACHING.iter().any(|word| script.contains(word)) {
         return false;
@@ -47,12 +47,12 @@ fn is_plain(script: &str) -> bool {
     let writes = bare.split([';', '{', '}', '\n']).any(|statement| {
         statement.find("print").and_then(|at| statement.get(at..)).is_some_and(|after| after.contains('>'))
     });
-    // A slash that is left divides, and where ours and awk's reading differ it would hide something; so would a comment.
+    // A remaining slash is a division. If awk parsed it differently, it could hide code, and so could a comment.
     let is_sure = !bare.contains(['/', '#']) && has_whole_brackets(script);
     !pipes && !writes && is_sure
 }
 
-/// Whether no bracket holds a slash, by which awks differ.
+/// Whether no bracket expression contains a slash, which implementations parse differently.
 fn has_whole_brackets(script: &str) -> bool {
     script.split('/').all(|text| {
         text.rfind('[').is_none_or(|open| text.get(open..).is_some_and(|rest| rest.contains(']')))

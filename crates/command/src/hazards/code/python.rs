@@ -1,28 +1,27 @@
-//! Code of python that starts a program by a list of words, with no shell in between.
+//! Python code that starts a program with a list of arguments, without a shell.
 //!
-//! `subprocess.run([sys.executable, "x.py"])` starts no more than `python3 x.py` may: a sandbox holds both. It is asked about
-//! where a shell is in between, where another module starts programs too, and where the code speaks of a program that is
-//! dangerous by its name.
+//! `subprocess.run([sys.executable, "x.py"])` can do no more than `python3 x.py`, so a sandbox is sufficient. The user is asked
+//! if the code uses a shell, if another module starts programs as well, or if it names a program that is dangerous by name.
 
 use super::{STARTS, has, is_shell};
 use crate::hazards::Floor;
 use crate::hazards::{network, shapes};
 
-/// How the module `subprocess` is told to use a shell, or to start another program than its list names.
+/// Arguments of `subprocess` that use a shell, or start another program than the list names.
 const INDIRECT: &[&str] =
     &["shell", "getoutput", "getstatusoutput", "executable=", "preexec_fn", "posix_spawn"];
 
-/// Programs that start what their words name, or that become another user.
+/// Programs that start other programs, or change the user.
 const STARTERS: &[&str] = &[
     "env", "xargs", "find", "timeout", "nice", "nohup", "setsid", "stdbuf", "busybox", "toybox", "ssh", "su",
     "sudo", "doas", "pkexec", "script", "watch", "parallel", "flock", "chroot", "unshare", "nsenter", "git",
     "make", "sed", "awk", "tar",
 ];
 
-/// Programs that are dangerous by some of their options alone, and words of python and of people besides.
+/// Programs that are only dangerous with some options, whose names are also words of Python or English.
 const ORDINARY: &[&str] = &["import", "ffmpeg", "log", "code", "script", "profiles", "security", "trust"];
 
-/// Whether code that starts programs starts them by lists of words only, none of which names a dangerous one.
+/// Whether code starts programs only with argument lists, none of which names a dangerous program.
 pub(super) fn starts_by_list(code: &str) -> bool {
     let other = STARTS.iter().filter(|needle| **needle != "subprocess");
     code.contains("subprocess")

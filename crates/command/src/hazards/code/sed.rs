@@ -1,4 +1,4 @@
-//! Scripts of sed, as far as they run commands or write files.
+//! Sed scripts that run commands or write files.
 
 use std::collections::HashSet;
 
@@ -91,7 +91,7 @@ pub(in crate::hazards) const SHAPES: &[Shape] = &[
     },
 ];
 
-/// Whether everything that sed is told is known, and only changes what it prints.
+/// Whether the script is known and only changes the output.
 fn only_prints(command: &Command<'_, '_>) -> bool {
     let given = command.values("-e --expression").count();
     let operand = usize::from(given == 0);
@@ -100,7 +100,7 @@ fn only_prints(command: &Command<'_, '_>) -> bool {
     command.has("--sandbox") || (is_all && texts.iter().all(|script| is_plain(script)))
 }
 
-/// Whether a script has nothing but commands that change what is printed, in every way in which a sed may read it.
+/// Whether a script only changes the output, in every interpretation by implementations of sed.
 fn is_plain(script: &str) -> bool {
     let mut readings = Readings::of(script);
     while let Some(rest) = readings.next() {
@@ -151,18 +151,18 @@ fn after_plain_substitution(letter: char, after: &str) -> Option<&str> {
     (flags.bytes().all(is_flag) && has_whole_brackets(texts)).then_some(next)
 }
 
-/// The parts of a script that are still to be read. A label ends at a blank or a semicolon in GNU sed, in some versions at a brace,
-/// and elsewhere with the line (POSIX.1, sed): each of these is a reading of its own, and the worst of them counts.
+/// The remaining parts of a script. A label ends at a blank or semicolon in GNU sed, in some versions at a brace, and elsewhere
+/// with the line (POSIX.1): each interpretation is followed, and the worst one counts.
 #[derive(Debug)]
 struct Readings<'s> {
     waiting: Vec<&'s str>,
-    /// Where readings began, by how much of the script is left.
+    /// Start positions of the interpretations, by the length of the rest.
     seen: HashSet<usize>,
     are_too_many: bool,
 }
 
 impl<'s> Readings<'s> {
-    /// More labels than anyone writes. What is behind them is not read, and counts as the worst.
+    /// Maximum number of labels. The rest of a script with more is not parsed, and counts as the worst.
     const MAX: usize = 256;
 
     fn of(script: &'s str) -> Self {
@@ -202,21 +202,21 @@ fn has_whole_brackets(texts: &str) -> bool {
     end.is_none_or(|end| texts.split(end).all(is_whole))
 }
 
-/// The scripts of sed: the first operand, unless options hold them.
+/// Returns the scripts: the first operand, unless options contain them.
 fn scripts<'c>(command: &'c Command<'_, '_>) -> impl Iterator<Item = &'c str> {
     let sandboxed = command.has("--sandbox");
     let operand = command.operand(0).filter(|_| !command.has("-e --expression -f --file"));
     command.texts("-e --expression").chain(operand).filter(move |_| !sandboxed)
 }
 
-/// What a script of sed does beside changing text.
+/// Effects of a script besides changing text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum SedEffect {
     Writes,
     Runs,
 }
 
-/// Reads a script of sed as far as needed to tell its commands from its texts, in every way in which a sed may read it.
+/// Parses a script as far as needed to tell commands from text, in every interpretation by implementations of sed.
 fn effect(script: &str) -> Option<SedEffect> {
     let mut readings = Readings::of(script);
     let mut worst = None;

@@ -1,4 +1,4 @@
-//! Fork bombs: functions that start themselves beside themselves.
+//! Fork bombs: functions that start copies of themselves.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use super::table::FORK_BOMB;
 use crate::hazards::Hazard;
 use stockade_shell::{Actions, Arg, Run, Shell, Span};
 
-/// Functions and scripts that start themselves, directly or through others, beside themselves.
+/// Finds functions and scripts that start copies of themselves, directly or through others.
 pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     let bomb = actions.runs.iter().find(|run| run.alongside && is_itself(run));
     found.extend(bomb.map(|run| FORK_BOMB.at(run.span)));
@@ -38,7 +38,7 @@ fn is_itself(run: &Run<'_>) -> bool {
     }
 }
 
-/// A call of a function without arguments: nothing that it gets could end the recursion.
+/// A call without arguments, so that no argument can end the recursion.
 struct Call<'a> {
     name: &'a str,
     alongside: bool,
@@ -53,7 +53,7 @@ fn calls<'a>(actions: &'a Actions<'_>) -> HashMap<&'a str, Vec<Call<'a>>> {
         let runs = actions.runs.get(function.runs.clone()).unwrap_or_default();
         let plain = runs
             .iter()
-            // An argument may end the recursion (`f $((n-1))`), and honest recursive functions have one.
+            // An argument may end the recursion (`f $((n-1))`), and legitimate recursive functions have one.
             .filter(|run| run.argv.len() == 1)
             .filter_map(|run| Some((run.program()?, run.alongside)));
         let called =
@@ -63,9 +63,9 @@ fn calls<'a>(actions: &'a Actions<'_>) -> HashMap<&'a str, Vec<Call<'a>>> {
     calls
 }
 
-/// The functions that call themselves in the end: those that remain when all that call nothing more are removed.
+/// Returns the functions that eventually call themselves: those that remain when all without calls are removed repeatedly.
 ///
-/// Kahn's topological sort, run for what it leaves over: the functions on a cycle of the call graph and those that lead to one.
+/// Kahn's topological sort, used for its remainder: the functions on a cycle of the call graph and those that reach one.
 fn endless<'a>(calls: &HashMap<&'a str, Vec<Call<'a>>>) -> HashSet<&'a str> {
     let mut left: HashMap<&str, usize> = calls.iter().map(|(name, called)| (*name, called.len())).collect();
     let mut callers: HashMap<&str, Vec<&str>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Files that were fetched and are run: `curl -o f …; sh f`.
+//! Downloaded files that are run: `curl -o f …; sh f`.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use crate::hazards::{Hazard, code};
 use stockade_shell::lookup;
 use stockade_shell::{Actions, Arg, Redirect, Run};
 
-/// How many of the programs that share a redirected input are looked at: there can be as many as there are redirections.
+/// Maximum number of programs with one redirected input that are checked, because there can be as many as redirections.
 const MAX_READERS: usize = 64;
 
-/// Finds what was fetched into a file and is run from there.
+/// Finds files that were downloaded and are run.
 pub(super) fn run_from_files(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Hazard>) {
     if !taints.iter().any(|taint| taint.has(Taint::FETCHED)) {
         return;
@@ -61,7 +61,7 @@ fn script<'r>(name: &str, run: &'r Run<'_>) -> Option<&'r str> {
     (!first.starts_with('-')).then_some(first)
 }
 
-/// The names of the files that a program which fetches writes: named by an option, or by the end of the address.
+/// Returns the names of files that a download writes: from an option, or the end of the URL.
 fn outputs(run: &Run<'_>, files: &mut HashSet<String>) {
     let Some(command) = Command::of(run) else { return };
     let named = command.texts("-o -O --output --output-document").map(last_name);
@@ -73,7 +73,7 @@ fn outputs(run: &Run<'_>, files: &mut HashSet<String>) {
     files.extend(named.chain(addressed).filter(|name| !name.is_empty() && name != "-"));
 }
 
-/// A file's name without its folder, so that `./f`, `f` and `/tmp/f` meet.
+/// Returns a file's name without its directory, so that `./f`, `f` and `/tmp/f` are the same.
 fn last_name(file: &str) -> String {
     let file = file.split(['?', '#']).next().unwrap_or(file);
     lookup::last_name(file).to_owned()

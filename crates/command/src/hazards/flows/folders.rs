@@ -1,4 +1,4 @@
-//! What is deleted, read and written in the folder that a `cd` has led to.
+//! Hazards of files relative to the target of a `cd`.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::hazards::target::Target;
 use crate::hazards::{Hazard, destroy, files, trees};
 use stockade_shell::{Actions, Arg, Redirect, Run};
 
-/// What is dangerous only because of where it happens: `cd / && rm -rf *`, `cd /etc && cat shadow`.
+/// Finds hazards that depend on the directory: `cd / && rm -rf *`, `cd /etc && cat shadow`.
 pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     let is_told = |run| Command::of(run).is_some_and(|command| git_dir_elsewhere(&command, None).is_some());
     if !actions.runs.iter().any(|run| leads_elsewhere(run) || is_told(run)) {
@@ -19,14 +19,14 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     find_from(actions, None, found);
 }
 
-/// The same for a text that begins in a folder.
+/// The same for a text that starts in a directory.
 pub(in crate::hazards) fn find_from(
     actions: &Actions<'_>,
     mut folder: Option<Target>,
     found: &mut Vec<Hazard>,
 ) {
     let mut shells = Shells::of(actions);
-    // The first one last, so that each is taken when its program comes.
+    // Reversed, so that each is popped at its program.
     let mut redirects: Vec<&Redirect<'_>> =
         actions.redirects.iter().filter(|redirect| redirect.opens_file()).collect();
     redirects.sort_by_key(|redirect| Reverse(opened_at(redirect, actions)));
@@ -57,20 +57,20 @@ pub(in crate::hazards) fn find_from(
         files::of_command_in(&command, folder, found);
         found.extend(trees::read_in(&command, folder));
     }
-    // Those behind the last program: `cd ~/.ssh; > authorized_keys`.
+    // Those after the last program: `cd ~/.ssh; > authorized_keys`.
     for redirect in redirects {
         folder.iter().for_each(|folder| files::of_redirect_in(redirect, folder, found));
     }
 }
 
-/// The folder that git goes to by itself: `git -C X Y` is `cd X && git Y`.
+/// Returns the directory that git changes to: `git -C X Y` is `cd X && git Y`.
 fn git_dir_elsewhere(command: &Command<'_, '_>, folder: Option<&Target>) -> Option<Target> {
     let is_told = command.name == "git" && command.words().any(|word| word.known() == Some("-C"));
     let here = || folder.cloned().unwrap_or_else(|| Target::spelled("."));
     is_told.then(|| git_dir(command, &here())).flatten()
 }
 
-/// The place in the list of programs at which a file is opened: where its own program runs, or the one that is written behind it.
+/// Returns the index of the program at which a file is opened: its own program, or the next one in the text.
 fn opened_at(redirect: &Redirect<'_>, actions: &Actions<'_>) -> usize {
     if redirect.runs.is_empty() {
         return actions.runs.partition_point(|run| run.span.start < redirect.span.start);
@@ -78,7 +78,7 @@ fn opened_at(redirect: &Redirect<'_>, actions: &Actions<'_>) -> usize {
     redirect.runs.start
 }
 
-/// Whether a program changes the folder of its shell.
+/// Whether a program changes the directory of its shell.
 pub(crate) fn changes_folder(run: &Run<'_>) -> bool {
     leads_elsewhere(run) || run.program() == Some("popd")
 }
@@ -87,9 +87,9 @@ fn leads_elsewhere(run: &Run<'_>) -> bool {
     matches!(run.program(), Some("cd" | "pushd" | "chdir"))
 }
 
-/// The shells that are open at a place, each with the folder in which it began: there the shell around it goes on.
+/// The open subshells at a position, each with the directory in which it began, to which its parent returns.
 pub(super) struct Shells {
-    /// Those to come, the next one last.
+    /// Subshells that begin later, the next one last.
     ahead: Vec<Range<usize>>,
     open: Vec<(usize, Option<Target>)>,
 }
@@ -101,7 +101,7 @@ impl Shells {
         Self { ahead, open: Vec::new() }
     }
 
-    /// Leaves the shells that end before the program at `index`, and enters those that begin with it.
+    /// Leaves subshells that end before the program at `index`, and enters those that begin with it.
     pub(super) fn go_to(&mut self, index: usize, folder: &mut Option<Target>) {
         while let Some((_, outer)) = self.open.pop_if(|(end, _)| *end <= index) {
             *folder = outer;
@@ -112,7 +112,7 @@ impl Shells {
     }
 }
 
-/// Where a `cd` leads, from where an earlier one has led. Without a folder it leads home.
+/// Returns the target of a `cd` from a directory. Without an operand, it is the home.
 pub(super) fn cd_target(words: &[Arg<'_>], from: Option<&Target>) -> Option<Target> {
     let folder = words.iter().find(|word| !word.known().is_some_and(|word| word.starts_with('-')));
     match folder {

@@ -1,11 +1,11 @@
-//! The folder that git goes to by its own options.
+//! The directory that git changes to by its options.
 
 use crate::hazards::command::Command;
 use crate::hazards::git;
 use crate::hazards::target::Target;
 use stockade_shell::Arg;
 
-/// Where git goes by its own options before the subcommand. Nothing where they name a repository.
+/// Returns the directory of git's options before the subcommand; nothing if they name a repository.
 pub(super) fn git_dir(command: &Command<'_, '_>, folder: &Target) -> Option<Target> {
     let mut folder = folder.clone();
     let mut words = command.words();
@@ -28,7 +28,7 @@ pub(super) fn git_dir(command: &Command<'_, '_>, folder: &Target) -> Option<Targ
     Some(folder)
 }
 
-/// Whether no `..` stands behind a name.
+/// Whether no `..` follows a name, where it would depend on symlinks.
 pub(super) fn goes_straight(word: &Arg<'_>) -> bool {
     let Some(path) = word.known() else { return true };
     let mut names = path.split('/').filter(|name| !matches!(*name, "" | "."));

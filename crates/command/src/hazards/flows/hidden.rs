@@ -1,15 +1,15 @@
-//! Programs that reach the network from within a substitution, where what they bring back becomes a part of a command.
+//! Programs in substitutions that use the network, so that their output becomes a part of a command.
 
 use super::table::HIDDEN_FETCH;
 use crate::hazards::command::Command;
 use crate::hazards::{Hazard, network};
 use stockade_shell::{Actions, Arg, Run, Span};
 
-/// Programs that ask other machines, besides those that fetch and send.
+/// Programs that query other machines, besides those that download and upload.
 const ASKERS: &[&str] =
     &["dig", "drill", "host", "nslookup", "ping", "ping6", "whois", "finger", "ssh-keyscan"];
 
-/// Finds the programs in substitutions that reach the network.
+/// Finds programs in substitutions that use the network.
 pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     if actions.substitutions.is_empty() {
         return;
@@ -19,8 +19,8 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     found.extend(hidden.map(|run| HIDDEN_FETCH.at(run.span)));
 }
 
-/// Returns the spans that lie in no other, in the order in which they are written: a program is then looked up by binary
-/// search, however deep substitutions are nested.
+/// Returns the outermost spans, in order, so that a program can be looked up by binary search, however deeply substitutions are
+/// nested.
 fn outermost(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
     let mut end = 0;
@@ -44,14 +44,14 @@ fn reaches_network(run: &Run<'_>) -> bool {
     may && !tells_of_itself(&command) && !stays_here(&command)
 }
 
-/// `curl --version` and its like.
+/// Whether it only prints help or a version: `curl --version`.
 fn tells_of_itself(command: &Command<'_, '_>) -> bool {
     let mut words = command.words();
     let first = words.next().and_then(Arg::known);
     words.next().is_none() && matches!(first, Some("--version" | "--help" | "-V" | "version" | "help"))
 }
 
-/// Whether it reaches no other machine: a file is copied or digested here, or a server of this machine is asked.
+/// Whether it reaches no other machine: it copies or hashes a local file, or connects to this machine.
 fn stays_here(command: &Command<'_, '_>) -> bool {
     let is_certain = command.words().all(|word| word.known().is_some()) && !command.run.open_ended;
     match command.name {
@@ -59,7 +59,7 @@ fn stays_here(command: &Command<'_, '_>) -> bool {
         "rsync" => is_certain && command.known().all(|word| !word.contains(':')),
         "curl" | "wget" | "http" | "https" | "xh" => {
             let mut urls = command.operands().filter_map(Arg::known).peekable();
-            // An option may name another host, or a file of options.
+            // An option may name another host, or a file with options.
             let leads_elsewhere = command.has(
                 "-x --proxy --preproxy --socks5 --socks4 --socks4a --socks5-hostname --connect-to --resolve -K --config \
                  -L --location --location-trusted --url -i --input-file -e --execute --interface --unix-socket",
@@ -70,7 +70,7 @@ fn stays_here(command: &Command<'_, '_>) -> bool {
     }
 }
 
-/// Whether a URL is one of this machine, whatever names are resolved to.
+/// Whether a URL refers to this machine, without resolving names.
 fn is_this_machine(url: &str) -> bool {
     let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).unwrap_or(url);
     // User information precedes an `@`, and braces expand to several hosts.

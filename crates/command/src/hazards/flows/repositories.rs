@@ -1,11 +1,10 @@
-//! git where it would look: in another folder it obeys the repository that it finds there.
+//! Git in other directories, where it obeys the repository that it finds.
 //!
-//! A folder that came with a clone may hold a bare repository of ordinary files, whose configuration names programs
-//! (`core.fsmonitor`, `diff.external`, filters); `git status` in it runs them. git looks for a repository from its folder
-//! upwards, and which one it finds depends on the disk. So a caller that can read the disk supplies what was found
-//! ([`FoundRepository`]): git is trusted in the repository of the workspace, where that starts no program of its own. Without
-//! this information, only the top of the workspace is trusted, the repository that a person has opened.
-//! `cd X && git Y`, `git -C X Y` and `env -C X git Y` are the same question.
+//! A directory in a clone may contain a bare repository of ordinary files, whose configuration names programs (`core.fsmonitor`,
+//! `diff.external`, filters); `git status` in it runs them. Git searches for a repository in its directory and parents, so the
+//! result depends on the disk. A caller that can read the disk supplies it ([`FoundRepository`]): git is trusted in the
+//! repository of the workspace, if that starts no program. Without this information, only the top of the workspace is trusted,
+//! which is the repository that the user opened. `cd X && git Y`, `git -C X Y` and `env -C X git Y` are treated alike.
 
 use std::path::{Path, PathBuf};
 use stockade_text::resolve_path;
@@ -20,8 +19,8 @@ use crate::repository::FoundRepository;
 use crate::rules::builtin;
 use stockade_shell::{Actions, Arg, Run, Span};
 
-/// Finds every git that runs where a repository may start a program. `folders` are those in which it runs, as far as they are
-/// certain and nothing is known of them.
+/// Finds every git that runs where a repository may start a program. `folders` receives its known directories without
+/// information.
 pub(crate) fn git_elsewhere(
     actions: &Actions<'_>,
     context: &CommandContext,
@@ -38,7 +37,7 @@ pub(crate) fn git_elsewhere(
     for (index, run) in actions.runs.iter().enumerate() {
         shells.go_to(index, &mut folder);
         if changes_folder(run) {
-            // A command that left the top is not assumed to return: in `cd fix/b || cd /srv/app` only one of the two happens.
+            // A command that left the top is not assumed to return: in `cd fix/b || cd /srv/app` only one of the two runs.
             let left = folder.take().filter(|folder| {
                 is_top(folder, context) && run.program() != Some("popd") && leads_plainly(run)
             });
@@ -57,7 +56,7 @@ pub(crate) fn git_elsewhere(
     }
 }
 
-/// What is known of folders, and which are to be looked at.
+/// The known repositories, and the directories to look up.
 struct Looks<'a> {
     context: &'a CommandContext,
     actions: &'a Actions<'a>,
@@ -65,7 +64,7 @@ struct Looks<'a> {
 }
 
 impl Looks<'_> {
-    /// What is dangerous about git in a folder. Where a `cd` has not led there, git runs where it began.
+    /// Returns the hazard of git in a directory.
     fn at(&mut self, folder: Option<&Target>, command: &Command<'_, '_>, span: Span) -> Option<Hazard> {
         let Some(folder) = folder else { return Some(elsewhere(span)) };
         if !is_top(folder, self.context) && absolute(folder, self.context).is_none() {
@@ -127,17 +126,17 @@ fn started(span: Span, what: &str) -> Hazard {
     }
 }
 
-/// Programs that change no repository, and that may stand beside git where it runs in another folder.
+/// Programs that change no repository, and may accompany git in another directory.
 const LEAVE_ALONE: &[&str] = &[
     ":", "[", "basename", "cat", "cd", "cut", "dirname", "echo", "grep", "head", "ls", "popd", "printf",
     "pushd", "pwd", "tail", "test", "tr", "true", "wc",
 ];
 
-/// Whether nothing in a text makes or changes a repository while it runs: then what was found there is what git finds.
+/// Whether nothing in a text creates or changes a repository, so that git finds what the caller found.
 fn leaves_alone(actions: &Actions<'_>) -> bool {
     let reads = |run: &Run<'_>| {
         let Some(command) = Command::of(run) else { return false };
-        // What a shell is told to run is looked at by itself.
+        // The text of a nested shell is checked separately.
         builtin::steps_aside("shells", run)
             || LEAVE_ALONE.contains(&command.name)
             || command.name == "git" && git::uses(&command).only_reads()
@@ -149,17 +148,17 @@ fn leaves_alone(actions: &Actions<'_>) -> bool {
     !writes && actions.runs.iter().all(reads)
 }
 
-/// Whether a variable is set by which `cd` finds its way.
+/// Whether a variable is set that changes the target of `cd`.
 fn sets_folder(actions: &Actions<'_>) -> bool {
     let names = ["CDPATH", "cdpath", "HOME", "OLDPWD", "PWD"];
     actions.assignments.iter().any(|assignment| names.contains(&&*assignment.name))
 }
 
-/// Whether a `cd` names one folder, by a path that does not go up again behind a name: where that leads is up to links.
+/// Whether a `cd` has one operand without `..` after a name, whose target would depend on symlinks.
 fn leads_plainly(run: &Run<'_>) -> bool {
     let mut folders =
         run.argv.iter().skip(1).filter(|word| !word.known().is_some_and(|word| word.starts_with('-')));
-    // To zsh two words are one to replace and its replacement, and a number is a place in its list of folders.
+    // In zsh, two operands are a replacement in the current path, and a number is an index of its directory stack.
     folders.next().is_none_or(|folder| goes_straight(folder) && !starts_with_plus(folder))
         && folders.next().is_none()
 }
@@ -168,10 +167,10 @@ fn starts_with_plus(word: &Arg<'_>) -> bool {
     word.known().is_some_and(|word| word.starts_with('+'))
 }
 
-/// Programs that run others in a folder of their choice.
+/// Programs with options to run others in another directory.
 const MOVERS: &[&str] = &["env", "find", "nsenter", "unshare", "systemd-run", "chroot", "make", "parallel"];
 
-/// Whether any of these programs chooses a folder.
+/// Whether any of these programs has such an option.
 fn moves_others(actions: &Actions<'_>) -> bool {
     let chooses = |word: &Arg<'_>| {
         word.known().is_none_or(|word| {
@@ -185,24 +184,24 @@ fn moves_others(actions: &Actions<'_>) -> bool {
     movers.into_iter().any(|command| command.words().any(chooses))
 }
 
-/// These look into no repository.
+/// These do not read a repository.
 fn asks_no_repository(command: &Command<'_, '_>) -> bool {
     let mut words = command.words().map(Arg::known).peekable();
     while words.next_if_eq(&Some("-C")).is_some() {
         words.next();
     }
     match (words.next(), words.next()) {
-        // To git, everything behind `-v` is said to `git version`.
+        // Git passes everything after `-v` to `git version`.
         (Some(Some("--version" | "-v" | "version")), _) => true,
-        // With a topic it opens a manual or a browser, as the repository says.
+        // With a topic it opens a manual or browser, which the repository can configure.
         (Some(Some("--help" | "help")), None) => true,
         _ => command.says(&["--global", "--system"]) && command.is_sub(&["config"]),
     }
 }
 
-/// Whether a folder is the top of the workspace.
+/// Whether a directory is the top of the workspace.
 fn is_top(folder: &Target, context: &CommandContext) -> bool {
-    // Most commands run there and go nowhere.
+    // Fast path: most commands run there without a `cd`.
     let is_here = folder.base == Base::Here && folder.names.is_empty();
     if is_here && (context.cwd.is_none() || context.workspace.is_none() || context.cwd == context.workspace) {
         return true;
@@ -211,7 +210,7 @@ fn is_top(folder: &Target, context: &CommandContext) -> bool {
     top.is_some_and(|top| absolute(folder, context).is_some_and(|found| found == plain(top)))
 }
 
-/// The path of a folder, where it is certain.
+/// Returns the path of a directory, if it is known.
 fn absolute(folder: &Target, context: &CommandContext) -> Option<PathBuf> {
     let is_spelled = folder.is_certain()
         && folder.names.len() < MAX_NAMES
@@ -231,7 +230,7 @@ fn absolute(folder: &Target, context: &CommandContext) -> Option<PathBuf> {
     Some(plain(&base.join(below)))
 }
 
-/// Whether a path is already written as it is compared.
+/// Whether a path is already normalized.
 fn is_plain(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
     bytes.len() > 1
