@@ -24,9 +24,9 @@ pub type AskedDigest = [u8; 32];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum CommandAnswer {
-    /// Approved, once.
+    /// Approved for this one time.
     Allow,
-    /// Denied, once.
+    /// Denied for this one time.
     Deny,
     /// Approved for the rest of the session.
     AllowSession,

@@ -78,7 +78,7 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// Kinds of findings.
+/// The kinds of findings that reject a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RejectionKind {

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum AddressKind {
-    /// Public.
+    /// An address of the public network.
     Public,
     /// Loopback: this machine itself.
     Loopback,
@@ -19,7 +19,7 @@ pub enum AddressKind {
     LinkLocal,
     /// A cloud metadata service, which provides credentials.
     Metadata,
-    /// Multicast and broadcast.
+    /// Multicast and broadcast: several machines at once.
     Multicast,
     /// Not assigned: reserved, for documentation, or for benchmarks.
     Reserved,

@@ -22,7 +22,7 @@ pub enum ClientHello {
     Incomplete,
     /// Not TLS, or ambiguous.
     Malformed(&'static str),
-    /// A ClientHello.
+    /// The bytes begin with a complete ClientHello.
     Complete {
         /// The server name, in lower case, if any.
         server_name: Option<String>,

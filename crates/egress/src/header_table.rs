@@ -19,9 +19,9 @@ pub enum HeaderFate {
 /// The messages in which a treatment applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderOf {
-    /// Requests.
+    /// Requests of clients to a host.
     Request,
-    /// Responses.
+    /// Responses of hosts to a client.
     Answer,
 }
 

@@ -103,7 +103,7 @@ pub struct HostEntry<'l> {
     pub written: &'l str,
 }
 
-/// An invalid entry.
+/// An invalid entry of a host list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is no entry of a list of hosts: {why}", entry.escape_debug())]
 #[non_exhaustive]

@@ -21,7 +21,7 @@ const FIRST_FREE: u16 = 1024;
 /// Maximum number of addresses per port with individual sockets; for more, one socket listens on all addresses.
 const MAX_SINGLE: usize = 16;
 
-/// The DNS port.
+/// The port of DNS queries.
 const NAMES: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
 
 /// Ports in use by the name server and the proxy.

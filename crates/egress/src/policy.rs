@@ -8,7 +8,7 @@ use super::{broker_hostname, special_domains};
 /// The hosts that commands may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NetPolicy {
-    /// No host.
+    /// No host may be reached.
     None,
     /// The hosts of a list. Hosts that are not public must be listed by name.
     Hosts(HostList),

@@ -10,9 +10,9 @@ pub(super) enum Opening {
     Incomplete,
     /// An HTTP request, whose head is not parsed yet.
     Http,
-    /// TLS.
+    /// A TLS ClientHello, with its server name.
     Tls { server_name: Option<String>, is_encrypted: bool },
-    /// SSH.
+    /// The identification string of an SSH client.
     Ssh,
     /// Another protocol, with a description.
     Other(&'static str),

@@ -47,7 +47,7 @@ pub enum ProxyRequest {
 pub enum RequestBody {
     /// The bytes of `Content-Length`, or none.
     Length(u64),
-    /// Chunked.
+    /// Chunks, with an empty one at the end.
     Chunked,
 }
 

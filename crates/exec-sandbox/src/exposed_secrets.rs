@@ -28,9 +28,9 @@ type Look = String;
 
 /// The files that commands saw in one workspace, with their states.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct SeenSecrets(BTreeMap<PathBuf, Look>);
+pub(crate) struct Seen(BTreeMap<PathBuf, Look>);
 
-impl SeenSecrets {
+impl Seen {
     /// Reads the record of a workspace.
     pub(crate) fn of(state: &Path, workspace: &Path) -> Self {
         let bytes = file_of(state, workspace).and_then(|path| read_plain(&path, MAX_BYTES));
@@ -163,8 +163,8 @@ mod tests {
         fs::write(workspace.join(&file), "A=1").unwrap();
         std::os::unix::fs::symlink("/etc/passwd", workspace.join(&link)).unwrap();
         let paths = [file.clone(), gone.clone(), link.clone()];
-        SeenSecrets::remember(state, workspace, &paths).unwrap();
-        let seen = SeenSecrets::of(state, workspace);
+        Seen::remember(state, workspace, &paths).unwrap();
+        let seen = Seen::of(state, workspace);
         assert_eq!(paths.map(|path| seen.has(workspace, &path)), [true, false, false]);
         // The same length and modification time, which any program can set.
         let before = fs::metadata(workspace.join(&file)).unwrap();
@@ -175,16 +175,16 @@ mod tests {
             .unwrap()
             .set_modified(before.modified().unwrap())
             .unwrap();
-        assert!(!SeenSecrets::of(state, workspace).has(workspace, &file));
+        assert!(!Seen::of(state, workspace).has(workspace, &file));
         // Another workspace.
-        assert_eq!(SeenSecrets::of(state, state), SeenSecrets::default());
+        assert_eq!(Seen::of(state, state), Seen::default());
     }
 
     #[test]
     fn of_many_workspaces_the_last_ones_are_remembered() {
         let state = tempfile::tempdir().unwrap();
         for number in 0..MAX_WORKSPACES + 3 {
-            SeenSecrets::default().write(&state.path().join("seen").join(number.to_string())).unwrap();
+            Seen::default().write(&state.path().join("seen").join(number.to_string())).unwrap();
         }
         assert_eq!(fs::read_dir(state.path().join("seen")).unwrap().count(), MAX_WORKSPACES);
         assert!(state.path().join("seen").join((MAX_WORKSPACES + 2).to_string()).exists());
@@ -192,12 +192,12 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_odd_files_know_nothing() {
-        let seen = SeenSecrets([("a\nb".into(), "1:2".to_owned()), (".env".into(), "3".to_owned())].into());
-        assert_eq!(SeenSecrets::parse(&seen.bytes()), seen);
+        let seen = Seen([("a\nb".into(), "1:2".to_owned()), (".env".into(), "3".to_owned())].into());
+        assert_eq!(Seen::parse(&seen.bytes()), seen);
         for odd in [&b""[..], b"\0", b"\xff", b"a", b".env\0\xff\0"] {
-            assert!(!SeenSecrets::parse(odd).has(Path::new("/"), Path::new(".env")), "{odd:?}");
+            assert!(!Seen::parse(odd).has(Path::new("/"), Path::new(".env")), "{odd:?}");
         }
         let many = b"x\0y\0".repeat(100_000);
-        assert!(SeenSecrets::parse(&many).0.len() <= MAX_FILES);
+        assert!(Seen::parse(&many).0.len() <= MAX_FILES);
     }
 }

@@ -21,7 +21,7 @@ use crate::backends::engine::probe::look as look_at;
 use crate::binds::homes;
 use crate::choices::{HomeView, SandboxBackend};
 use crate::container_request::Engine;
-use crate::exposed_secrets::SeenSecrets;
+use crate::exposed_secrets::Seen;
 use crate::home_secrets::masked;
 use crate::host::{Entry, HostFacts, Kernel};
 use crate::mounts::{SYSTEM, path_at_home, rows_at_home};
@@ -68,7 +68,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     let mut found = crate::workspace::look(&roots(Some(&spec.workspace), &spec.shared));
     add_hooks(&roots(Some(&spec.workspace), &spec.shared), &mut found, &hooks);
     facts.git_ignored = git::ignored(spec, &facts.home).unwrap_or_default();
-    facts.shown = show_known(&spec.workspace, &SeenSecrets::before(spec), &mut found.protected);
+    facts.shown = show_known(&spec.workspace, &Seen::before(spec), &mut found.protected);
     // Secrets that earlier commands created themselves are visible, and do not count towards the maximum number of mounts.
     bound(&roots(Some(&spec.workspace), &spec.shared), &mut found);
     facts.passed_over = passed_over(&spec.workspace, &found.protected);

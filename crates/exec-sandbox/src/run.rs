@@ -50,7 +50,7 @@ use observe::Observer;
 pub use pool::SandboxPool;
 pub use prepared::{plan_and_run, run_controlled, run_prepared};
 use private::Private;
-use stdio::StdioRelay;
+use stdio::Relay;
 use supervise::supervise;
 use sweeping::Sweeping;
 pub use terminal::TerminalSize;
@@ -228,8 +228,8 @@ fn run_in(
     let judged = Plan { environment: plan.environment.clone(), ..begun.clone() };
     let observer = observer(judged, Ids::new(plan.identity, number))?;
     let mut outcome = carried_out(plan, streams, control, &groups, observer.as_ref(), || {
-        let (relay, ends) = StdioRelay::new(streams, &plan.provider)
-            .map_err(RunError::setup("making pipes or a terminal"))?;
+        let (relay, ends) =
+            Relay::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
         let running = begin(begun, ends, &groups, number, private.as_ref(), observer.as_ref())?;
         if let (Some(viewed), Some(running)) = (viewed, &running)
             && let Err(error) = viewed.started(running.last())
@@ -282,7 +282,7 @@ fn carried_out(
     control: &RunControl,
     groups: &Groups,
     observer: Option<&Observer>,
-    begin: impl FnOnce() -> Result<Option<(Running, StdioRelay)>, RunError>,
+    begin: impl FnOnce() -> Result<Option<(Running, Relay)>, RunError>,
 ) -> Result<Outcome, RunError> {
     let mut enforcement = plan.enforcement.clone();
     groups.promise(&mut enforcement);
@@ -300,7 +300,7 @@ fn carried_out(
         Err(error) => Err(error),
     };
     let (quarantine, swept) = sweeping.end(plan, observer);
-    crate::exposed_secrets::SeenSecrets::after(plan, &swept.seen_secrets(&plan.protected));
+    crate::exposed_secrets::Seen::after(plan, &swept.seen_secrets(&plan.protected));
     let mut outcome = outcome?;
     if swept.searched == Searched::InPart {
         let why = "some directories of the workspace could not be read afterwards";

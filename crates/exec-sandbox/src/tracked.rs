@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use stockade_git::{ObjectId, blob_id, indexed_files};
 
-use crate::exposed_secrets::SeenSecrets;
+use crate::exposed_secrets::Seen;
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
 use crate::plain_file::read_plain;
 
@@ -28,11 +28,7 @@ const MAX_FILES: usize = 256;
 const MAX_INDEXES: usize = 16;
 
 /// Removes from the hidden files those that are committed unchanged, or unchanged since a command saw them, and returns them.
-pub(crate) fn show_known(
-    workspace: &Path,
-    seen: &SeenSecrets,
-    protected: &mut Vec<ProtectedEntry>,
-) -> Vec<PathBuf> {
+pub(crate) fn show_known(workspace: &Path, seen: &Seen, protected: &mut Vec<ProtectedEntry>) -> Vec<PathBuf> {
     let hidden = protected.iter().filter(|entry| is_hidden_file(entry)).map(|entry| entry.path.as_path());
     let mut files: BTreeMap<PathBuf, BTreeSet<&Path>> = BTreeMap::new();
     for path in hidden.take(MAX_FILES) {
@@ -146,7 +142,7 @@ mod tests {
 
     fn still_hidden(workspace: &Path, paths: &[&str]) -> Vec<String> {
         let mut entries = hidden(paths);
-        show_known(workspace, &SeenSecrets::default(), &mut entries);
+        show_known(workspace, &Seen::default(), &mut entries);
         entries.iter().map(|entry| entry.path.to_str().unwrap().to_owned()).collect()
     }
 

@@ -79,7 +79,7 @@ pub enum Audit {
     Default,
     /// In the trail of this file.
     File(PathBuf),
-    /// Not at all.
+    /// Commands are not recorded at all.
     Off,
 }
 

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const AFTER_CANCEL: Duration = Duration::from_secs(5);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Interval between checks.
+/// The interval between two checks.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The clients of a server, and whether it is shutting down.

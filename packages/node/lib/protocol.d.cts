@@ -2,33 +2,33 @@
 
 import { CallOptions, ExecStream, ServerError } from "./client.cjs";
 
-/** How skills are let in. */
+/** Options of the admission. */
 export interface AdmissionConfig {
-  /** Whether a critical finding blocks; true by default, else it flags. */
+  /** Whether a critical finding blocks the skill; true by default. Otherwise the skill is flagged. */
   blockOnCritical?: boolean | null;
-  /** What is expected of the head: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`. */
+  /** The dialect of the front matter: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`. */
   dialect?: string | null;
-  /** The most characters of the text that reach a model; 20000 by default, and at most 1000000. */
+  /** The maximum number of characters for a model; 20000 by default, 1000000 at most. */
   maxBodyLength?: number | null;
-  /** Whether what is merely noted is an error; false by default. */
+  /** Whether notes are errors; false by default. */
   strict?: boolean;
 }
 
-/** How long answers to commands hold that are to hold for more than one request. */
+/** The lifetime of answers to commands that apply to more than one request. */
 export interface AnswerTerms {
-  /** Days for those that are kept; 30 by default and at most, 0 for none. */
+  /** Days, for stored answers; 30 by default and at most, 0 for none. */
   keptDays?: number | null;
-  /** Minutes for those of the session, should it last longer; 720 by default and at most, 0 for none. */
+  /** Minutes, for answers for the session; 720 by default and at most, 0 for none. */
   sessionMinutes?: number | null;
 }
 
-/** What a person has said, where that decided. */
+/** The user's answer, if it decided. */
 export interface AppliedAnswer {
   /** `allow`, `deny`, `allow-session`, `deny-session` or `allow-always`. */
   answer: string;
-  /** When the answer ends, in milliseconds since 1970; missing where it holds once. */
+  /** When the answer expires, in milliseconds since 1970; missing if it applies once. */
   endsMs?: number | null;
-  /** Why it holds once although it was to last. */
+  /** Why it applies once although it was meant to last. */
   once?: string | null;
 }
 
@@ -40,19 +40,19 @@ export interface BlockedPath {
   why: string;
 }
 
-/** The bubblewrap of that machine. */
+/** Bubblewrap on that machine. */
 export interface Bubblewrap {
   path?: string | null;
   version?: string | null;
 }
 
-/** Where something is written, in bytes. */
+/** A position in the text, in bytes. */
 export interface ByteSpan {
   end: number;
   start: number;
 }
 
-/** What a call costs. */
+/** The cost of a call. */
 export interface CallCost {
   /** Money, in millionths of a dollar. */
   microUsd?: number;
@@ -73,82 +73,82 @@ export interface ChangeSet {
   workspace: string;
 }
 
-/** A file that counts for something: what was changed, or could be read. */
+/** A changed or readable file of interest. */
 export interface ChangedFile {
   path: string;
-  /** What it is: `agent instructions`. */
+  /** The kind of file: `agent instructions`. */
   what: string;
 }
 
-/** What was decided about the command. */
+/** The decision on the command. */
 export interface CommandDecision {
   /** The strictest action of all parts: `allow`, `sandbox`, `ask` or `deny`. */
   action: string;
-  /** What a person has said, where that decided. */
+  /** The user's answer, if it decided. */
   answered?: AppliedAnswer | null;
-  /** Everything that the command does, each with its own verdict; of more than a thousand things, the strictest. */
+  /** All parts of the command, each with its decision; the strictest thousand if there are more. */
   commands: CommandPart[];
-  /** How many of them were left out, where there are more than a thousand. */
+  /** The number of omitted parts, if there are more than a thousand. */
   commandsLeftOut?: number | null;
-  /** The rule or the hazard that decides, where it was one. */
+  /** The deciding rule or hazard, if any. */
   matchedRule?: string | null;
-  /** What a person is to be asked, in a session: `id`, `shown`, `cwd`, `reasons`, the `variables` and `files` that an answer is bound to, the `answers` that can be given, and in `once` why no yes can last. */
+  /** The question to the user, in a session: `id`, `shown`, `cwd`, `reasons`, the `variables` and `files` that an answer is bound to, the possible `answers`, and in `once` why an approval cannot last. */
   question?: Record<string, unknown> | null;
-  /** Why, for the part that decides. */
+  /** The reason, for the deciding part. */
   reason: string;
-  /** The same command in one canonical spelling, where every word is certain: run this, and what runs is what was judged. */
+  /** The command in a canonical form, if every word is certain. Run this form, so that exactly the judged command runs. */
   rendered?: string | null;
-  /** What asks or denies, in one line as a person is to see it: padding is counted, and what has no shape is written out. */
+  /** The part that is asked about or denied, on one line for display: padding is counted, and invisible characters are escaped. */
   shown?: string | null;
-  /** Rules that would make the decision milder, where `suggest` asked for them: to show to a person, never to add automatically. */
+  /** With `suggest`, rules that would make the decision milder. Show them to the user; never add them automatically. */
   suggestions?: SuggestedRule[];
 }
 
-/** One thing that the command does. */
+/** One part of a command. */
 export interface CommandPart {
   action: string;
-  /** The program and its arguments; `null` for a word that is only known when it runs. Empty for what runs nothing. */
+  /** The program and its arguments; `null` for a word that is only known at run time. Empty if the part runs no program. */
   argv: (string | null)[];
-  /** What would be safer, for a dangerous command. */
+  /** A safer alternative, for a dangerous command. */
   instead?: string | null;
   reason: string;
   rule?: string | null;
   span: ByteSpan;
-  /** The programs and substitutions that it runs through, the outermost first. */
+  /** The wrappers and substitutions that it runs through, outermost first. */
   via?: string[];
 }
 
-/** A rule for commands. */
+/** A command rule. */
 export interface CommandRule {
   /** `allow`, `sandbox`, `ask` or `deny`. */
   decision: string;
   id: string;
-  /** Whose rule it is: `builtin`, `project`, `user` or `admin`, which those of the server are. */
+  /** The layer of the rule: `builtin`, `project`, `user` or `admin`; rules of the server are `admin`. */
   layer: string;
-  /** Its words in one line; `**` matches all remaining words. */
+  /** Its pattern on one line; `**` matches all remaining words. */
   pattern: string;
-  /** Where it stands, if it is in a file of the configuration. */
+  /** Its position, if it is in a configuration file. */
   place?: string | null;
   reason?: string;
   /** The rule, in TOML. */
   rule: string;
-  /** The rule that always decides instead. */
+  /** The rule that always decides instead, if any. */
   shadowedBy?: string | null;
 }
 
 /** A rule that was considered. */
 export interface ConsideredRule {
-  /** What it makes of the command, or would have made of it. */
+  /** The effect that it has or would have. */
   action: string;
   id: string;
   layer: string;
-  /** `decides`; `overruled`, where what is dangerous is stricter; `matches`, where another rule decides; `may_match`, or `no`. */
+  /** `decides`; `overruled` if a hazard is stricter; `matches` if another rule decides; `may_match`, or `no`. */
   outcome: string;
-  /** Why it does not match, or may not. */
+  /** Why it does not match, or may not match. */
   why?: string | null;
 }
 
-/** A property that holds in the sandbox. */
+/** A property that the sandbox enforces. */
 export interface EnforcedProperty {
   means: string;
   property: string;
@@ -160,19 +160,19 @@ export interface Enforcement {
   gaps: EnforcementGap[];
 }
 
-/** Something that does not hold, or only in part. */
+/** A property that is not enforced, or only in part. */
 export interface EnforcementGap {
   property: string;
   why: string;
 }
 
-/** An entry, and what is to be said of it. */
+/** An entry with a note. */
 export interface EntryWarning {
   entry: string;
   reason: string;
 }
 
-/** What an evaluation may spend. More than the server's own bounds is never given. */
+/** Limits of an evaluation. The server's own limits are upper bounds. */
 export interface EvalLimits {
   /** Bytes of all values; 32 MiB by default, 128 MiB at most. */
   maxBytes?: number | null;
@@ -186,88 +186,88 @@ export interface EvalLimits {
   timeoutMs?: number | null;
 }
 
-/** What holds beside the rules. */
+/** Settings besides the rules. */
 export interface EvaluateConfig {
-  /** What becomes of a command that no rule matches: `allow`, `sandbox`, `ask` or `deny`. */
+  /** The decision for commands without a matching rule: `allow`, `sandbox`, `ask` or `deny`. */
   defaultAction?: string | null;
-  /** Whether dangerous commands are found, whatever the rules say. They always are. */
+  /** Whether dangerous commands are detected regardless of rules. Must be true. */
   detectDangerous?: boolean | null;
 }
 
-/** A tool that may not be used. */
+/** A denied tool. */
 export interface FilteredTool {
-  /** `kind` is `not_in_profile`, `explicit_deny` or `not_in_skill`; beside it stands what decided. */
+  /** The reason: `kind` is `not_in_profile`, `explicit_deny` or `not_in_skill`, with the deciding entry. */
   reason: unknown;
   tool: string;
 }
 
-/** One hit of one rule. */
+/** A match of a rule. */
 export interface Finding {
   byteEnd: number;
   byteOffset: number;
   category: string;
-  /** The line of a configuration that set this severity, if it is not the severity of the rule itself. */
+  /** The position in the configuration that changed the severity of the rule, if any. */
   changedBy?: string | null;
   /** In characters, from 1. */
   column: number;
-  /** What had to be taken off first: `disguise`, for letters of other scripts, invisible characters and idle quoting, or `encoding`, for base64, hexadecimal digits, escapes, numbers of characters and texts in parts. */
+  /** The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or `encoding` for base64, hexadecimal digits, escapes, character codes and split strings. */
   decodedFrom?: string | null;
-  /** What it means. */
+  /** The meaning of the finding. */
   description: string;
   /** From 1. */
   lineNumber: number;
-  /** Why it is a warning, though its rule is critical: its sentence forbids it or quotes it. */
+  /** Why it is a warning although its rule is critical: the sentence forbids or quotes the text. */
   loweredFor?: string | null;
-  /** At most 100 characters of what matched. */
+  /** The matched text, at most 100 characters. */
   matchedText: string;
   /** The file; only for bundles. */
   path?: string | null;
-  /** Whether the path lost bytes that are no text. */
+  /** Whether bytes of the path that are not UTF-8 were replaced. */
   pathIsLossy?: boolean;
   /** In characters, from 0. */
   position: number;
-  /** What to do about it. */
+  /** The fix. */
   remediation: string;
   ruleId: string;
   severity: Severity;
-  /** `raw`, `folded` where a disguise had to be taken off first, or `decoded`. */
+  /** `raw`, `folded` if it was found after deobfuscation, or `decoded`. */
   view: string;
 }
 
-/** The machine that a plan is made for. */
+/** The machine to plan for. */
 export interface HostFacts {
-  /** Where bubblewrap is, and its version. */
+  /** The path and version of bubblewrap. */
   bwrap?: Bubblewrap | null;
-  /** The paths that there are, or `"*"` for everything that could be looked for. */
+  /** The existing paths, or `"*"` for every path that a plan may look for. */
   exists?: ExistingPaths | null;
-  /** The home of the user. */
+  /** The home directory of the user. */
   home?: string | null;
   /** The version of Landlock; 0 for none. */
   landlockAbi?: number | null;
   /** `linux` or `macos`; `linux` by default. */
   platform?: string | null;
-  /** Where links lead: `{"/home/me": "/data/me"}`. */
+  /** Targets of symlinks: `{"/home/me": "/data/me"}`. */
   realpath?: Record<string, string>;
-  /** The user; 1000 by default. */
+  /** The user ID; 1000 by default. */
   uid?: number | null;
-  /** Whether user namespaces can be made; true by default. */
+  /** Whether user namespaces can be created; true by default. */
   userNamespaces?: boolean | null;
 }
 
-/** Something that happens, at a moment of the script. */
+/** An event of the script. */
 export interface LimitEvent {
-  /** The arguments; the text `"NaN"` is the number NaN. */
+  /** The arguments; the string `"NaN"` is the number NaN. */
   args?: unknown[];
-  /** When, in milliseconds; 0 by default. */
+  /** Its time, in milliseconds; 0 by default. */
   atMs?: number;
   /** What. */
   op: string;
 }
 
-/** Something that is wrong with a manifest. */
+/** A problem of a manifest. */
 export interface ManifestProblem {
   column: number;
-  /** How to mend it. */
+  /** The fix. */
   fix: string;
   line: number;
   message: string;
@@ -275,11 +275,11 @@ export interface ManifestProblem {
   path: string;
 }
 
-/** Something that the command sees. */
+/** A mount. */
 export interface Mount {
   reason: string;
   target: string;
-  /** What is there and what may be done with it, in words. */
+  /** The content of the mount and the kind of access, in words. */
   what: string;
 }
 
@@ -291,7 +291,7 @@ export interface NetworkAccess {
   mode: NetworkMode;
 }
 
-/** Why a text was not read. */
+/** Why a text could not be parsed. */
 export interface ParseObstacle {
   code: string;
   message: string;
@@ -313,39 +313,39 @@ export interface PathChange {
   why?: string | null;
 }
 
-/** What was decided about the path. */
+/** The decision on the path. */
 export interface PathDecision {
-  /** How many questions were asked. */
+  /** The number of questions. */
   asked: number;
-  /** `allow`, `deny` or `ask`: what holds after the answers. */
+  /** `allow`, `deny` or `ask`, after the answers. */
   decision: string;
-  /** The narrowest change of the configuration that takes this obstacle away. */
+  /** The narrowest change of the configuration that removes this obstacle. */
   fix?: string | null;
-  /** Where the path really leads, without links. */
+  /** The resolved path, without symlinks. */
   path?: string | null;
   /** The questions. */
   prompts?: PermissionPrompt[];
-  /** Why, in the words of the documents: `jail`, `read-denied`, `policy-ask`, …; what is allowed is `allowed`, or `approved` where a person said so. */
+  /** The code of the reason: `jail`, `read-denied`, `policy-ask`, …; `allowed` if it is allowed, `approved` if the user allowed it. */
   reason: string;
-  /** What decided, in a sentence. */
+  /** The deciding rule, in a sentence. */
   rule?: string | null;
 }
 
-/** What is asked for. */
+/** A request for access. */
 export interface PathRequest {
-  /** Whether the run was aborted: then no question is asked. */
+  /** Whether the run was aborted, in which case no question is asked. */
   aborted?: boolean;
   /** The agent, for the question. */
   agent?: string | null;
-  /** The path as the tool was given it, or the command. */
+  /** The path as the tool received it, or the command. */
   resource: string;
-  /** The tool; answers for a session are remembered for each tool by itself. */
+  /** The tool; answers for a session are remembered per tool. */
   tool?: string | null;
   /** `fs.read`, `fs.write` or `command.execute`. */
   type: string;
 }
 
-/** A question to a person. */
+/** A question to the user. */
 export interface PermissionPrompt {
   agentName: string;
   operation: string;
@@ -354,13 +354,13 @@ export interface PermissionPrompt {
   toolName: string;
 }
 
-/** Something that was moved away. */
+/** A quarantined file. */
 export interface QuarantinedFile {
-  /** What `stockade quarantine` calls it. */
+  /** The ID for `stockade quarantine`. */
   id?: string | null;
-  /** `this-command`, or `earlier-command` where that was found out only now. */
+  /** `this-command`, or `earlier-command` if it was found only now. */
   leftBy: string;
-  /** Nothing if it could not be moved. */
+  /** Where it was moved; missing if it could not be moved. */
   movedTo?: string | null;
   path: string;
 }
@@ -370,7 +370,7 @@ export interface Redirect {
   /** The operator: `>`. */
   op: string;
   span: ByteSpan;
-  /** The file; `null` where it is only known when it runs. */
+  /** The file; `null` if it is only known at run time. */
   target?: string | null;
 }
 
@@ -400,18 +400,18 @@ export interface ResourceLimits {
   wallTimeMs?: number | null;
 }
 
-/** What a command used up. */
+/** The resource usage of a command. */
 export interface ResourceUsage {
-  /** Time of processors of all processes; missing with bubblewrap, which does not say so. */
+  /** CPU time of all processes; missing with bubblewrap, which does not report it. */
   cpuTimeMs?: number | null;
   /** Growth of the file systems that it may write to, including what other programs wrote meanwhile. */
   diskBytes: number;
-  /** By how many files and folders they grew, likewise. */
+  /** Growth of the number of files and directories, likewise. */
   diskFiles: number;
-  /** The most memory at once; missing with bubblewrap, which does not say so. */
+  /** Peak memory; missing with bubblewrap, which does not report it. */
   peakMemoryBytes?: number | null;
   wallTimeMs: number;
-  /** Bytes that were written to disks, also what was removed again; missing with bubblewrap, which does not say so. */
+  /** Bytes written to disk, including deleted data; missing with bubblewrap, which does not report them. */
   writtenBytes?: number | null;
 }
 
@@ -432,23 +432,23 @@ export interface ReviewOutcome {
   view: string;
 }
 
-/** How commands are routed. */
+/** Configuration of the routing. */
 export interface RouteConfig {
   /** Programs that always run in a sandbox. */
   always?: string[] | null;
-  /** Whether a person can be asked; true by default. */
+  /** Whether the user can be asked; true by default. */
   asker?: boolean | null;
-  /** The sandboxes to use, the best first; those of the operating system, then containers, by default. */
+  /** The sandboxes to use, in order of preference; by default those of the operating system, then containers. */
   backends?: string[] | null;
-  /** What becomes of a command that no rule matches: `allow`, `sandbox`, `ask` or `deny`. */
+  /** The decision for commands without a matching rule: `allow`, `sandbox`, `ask` or `deny`. */
   defaultAction?: string | null;
-  /** Whether dangerous commands are found, whatever the rules say. They always are. */
+  /** Whether dangerous commands are detected regardless of rules. Must be true. */
   detectDangerous?: boolean | null;
-  /** Whether commands are put into a sandbox at all; false by default. */
+  /** Whether commands run in a sandbox at all; false by default. */
   enabled?: boolean | null;
-  /** Whether a command that needs a sandbox is blocked when no sandbox is available; otherwise a person is asked. True by default. */
+  /** Whether a command that needs a sandbox is blocked if none is available; otherwise the user is asked. True by default. */
   failClosedOnUnavailable?: boolean | null;
-  /** Programs that need none while nothing about them is dangerous. */
+  /** Programs that need no sandbox unless they are used dangerously. */
   never?: string[] | null;
 }
 
@@ -492,7 +492,7 @@ export interface SandboxSpec {
   workspaceReadOnly?: boolean;
 }
 
-/** Something that was not scanned. */
+/** A file that was not scanned. */
 export interface ScanGap {
   kind: string;
   path: string;
@@ -500,45 +500,45 @@ export interface ScanGap {
   reason: string;
 }
 
-/** How the text is to be scanned. */
+/** Options of a scan. */
 export interface ScanOptions {
-  /** Whether to look behind disguises as well; true by default. */
+  /** Whether to deobfuscate and decode text as well; true by default. */
   decode?: boolean | null;
-  /** The most findings; 1000 by default. */
+  /** The maximum number of findings; 1000 by default. */
   maxFindings?: number | null;
-  /** Only these rules, by their ids. */
+  /** Use only the rules with these IDs. */
   rules?: string[] | null;
-  /** Rules of your own in TOML, added to the built-in ones. */
+  /** Additional rules in TOML. */
   rulesToml?: string | null;
 }
 
-/** What holds in a session. */
+/** Settings of a session. */
 export interface SessionConfig {
-  /** How long answers to commands hold. */
+  /** The lifetime of answers to commands. */
   answers?: AnswerTerms;
-  /** When a service that fails is left alone, as the `config` of `limits.script` for `breaker`. */
+  /** The circuit breaker, like `config` of `limits.script` for `breaker`. */
   breaker?: Record<string, unknown> | null;
-  /** What it may use, as the `config` of `limits.script` for `budget`. */
+  /** The budget, like `config` of `limits.script` for `budget`. */
   budget?: Record<string, unknown> | null;
-  /** How many calls it may make; no limit by default. */
+  /** The maximum number of calls; no limit by default. */
   maxSteps?: number | null;
-  /** The workspace and its rules, as the `config` of `path.authorize`. */
+  /** The workspace and its rules, like `config` of `path.authorize`. */
   paths?: Record<string, unknown> | null;
-  /** The tools: `{profile, allow, deny}`. Only for an agent, which then has no tool that either policy lacks. */
+  /** The tool policy: `{profile, allow, deny}`. Only for an agent, which then has the tools that both policies allow. */
   tools?: Record<string, unknown> | null;
 }
 
-/** Who signed a manifest. */
+/** The signature of a manifest. */
 export interface SignatureCheck {
-  /** Whether it was the publisher. Whether to trust the publisher is another question. */
+  /** Whether the publisher signed it. Whether the publisher is trustworthy is a separate decision. */
   byPublisher: boolean;
-  /** Why not. */
+  /** The reason if not. */
   problem?: string | null;
 }
 
-/** Something that is wrong with a skill. */
+/** A problem of a skill. */
 export interface SkillProblem {
-  /** How to mend it. */
+  /** The fix. */
   fix: string;
   /** `error`, `warning` or `note`. */
   level: unknown;
@@ -548,7 +548,7 @@ export interface SkillProblem {
   rule: string;
 }
 
-/** Something that runs or instructs because it is there. */
+/** A file or entry that runs programs or instructs agents by its presence. */
 export interface SkillSurface {
   /** `hook`, `server`, `installer`, `startsPrograms`, `instructsAgents`, `script`, `machineCode`, `bytecode`, `archive`, `toolList`. */
   kind: string;
@@ -556,19 +556,19 @@ export interface SkillSurface {
   lineNumber: number;
   path: string;
   pathIsLossy?: boolean;
-  /** What it says, the first characters of it. */
+  /** The beginning of its text. */
   text: string;
 }
 
-/** What an operator wants otherwise. */
+/** Overrides of the limits of a tool. */
 export interface SourceOverrides {
-  /** Which ones. */
+  /** The part that is kept. */
   extractionStrategy?: ExtractionStrategy | null;
-  /** How many characters are kept. */
+  /** The maximum number of characters in the result. */
   maxChars?: number | null;
-  /** How many bytes are looked at. */
+  /** The maximum number of bytes that are read. */
   maxResponseBytes?: number | null;
-  /** Whether what a person would not see is taken out of HTML. */
+  /** Whether invisible parts of HTML are removed. */
   stripHidden?: boolean | null;
 }
 
@@ -578,68 +578,68 @@ export interface StrippedCharacters {
   count: number;
 }
 
-/** A rule that would make a decision milder; it was tried. */
+/** A tested rule that would make a decision milder. */
 export interface SuggestedRule {
-  /** The rule, in TOML, as `rulesToml` and files of rules hold it. */
+  /** The rule in TOML, as in `rulesToml` and rule files. */
   rule: string;
-  /** The part that it is about. */
+  /** The part of the command that it matches. */
   span: ByteSpan;
-  /** What the command becomes with this rule and those before it. */
+  /** The decision with this rule and those before it. */
   then: string;
 }
 
-/** What a skill says about the arguments of a tool. */
+/** A skill's restriction on the arguments of a tool. */
 export interface ToolArgumentLimit {
   anyOf: string[];
   tool: string;
 }
 
-/** Policies of a tool's own. */
+/** Additional policies of a tool. */
 export interface ToolPolicies {
-  /** Patterns of commands that a person is asked about. */
+  /** Patterns of commands that the user is asked about. */
   approveCommands?: CommandPatterns | null;
-  /** Patterns of commands that are refused; `"default"` for the commands that no agent should run. */
+  /** Patterns of denied commands; `"default"` for commands that no agent should run. */
   denyCommands?: CommandPatterns | null;
 }
 
-/** An operator's policy for tools. */
+/** An operator's tool policy. */
 export interface ToolPolicy {
-  /** What is added: names, `group:NAME`, patterns such as `mcp__github__*`. */
+  /** Additional tools: names, `group:NAME`, patterns such as `mcp__github__*`. */
   allow?: string[];
-  /** What is removed, whatever allows it. */
+  /** Denied tools, which take precedence. */
   deny?: string[];
   /** The baseline; `coding` by default. */
   profile?: string | null;
 }
 
-/** What arguments of `docker` cannot give. */
+/** A requirement that arguments of `docker` cannot cover. */
 export interface UnenforcedPermission {
   message: string;
   /** `allowSpawn`, `image` or `memoryMb`. */
   what: string;
 }
 
-/** The answers that hold. */
+/** The valid answers. */
 export interface AnswersListResult {
-  /** Those of the session first; each with `id`, `answer`, `agent`, `shown`, `cwd`, `rules`, `givenMs` and `endsMs`. */
+  /** The session's answers first; each with `id`, `answer`, `agent`, `shown`, `cwd`, `rules`, `givenMs` and `endsMs`. */
   answers: Record<string, unknown>[];
 }
 
-/** How many answers were revoked. */
+/** The result of revoking answers. */
 export interface AnswersRevokeResult {
-  /** How many there were. */
+  /** The number of revoked answers. */
   revoked: number;
 }
 
-/** The records that were asked for. */
+/** The matching records. */
 export interface AuditQueryResult {
-  /** The newest first. */
+  /** The records, newest first. */
   events: Record<string, unknown>[];
 }
 
-/** Whether there was something to end. */
+/** The result of a cancellation. */
 export interface CancelResult {
-  /** Whether a command of this id was under way; false where it is answered already, or is another method. */
+  /** Whether a command with this `id` was queued or running; false if the request is already answered or has another method. */
   cancelled: boolean;
 }
 
@@ -683,7 +683,7 @@ export interface ChangesDiscardResult {
   refused: BlockedPath[];
 }
 
-/** The commands that changed something in a view, with how far each has come. */
+/** The commands with changes, each with its state. */
 export interface ChangesListResult {
   changes: ChangeSet[];
 }
@@ -701,53 +701,53 @@ export interface ChangesUndoResult {
   refused: BlockedPath[];
 }
 
-/** What was decided about the command. */
+/** The decision on the command. */
 export interface CommandEvaluateResult {
   /** The strictest action of all parts: `allow`, `sandbox`, `ask` or `deny`. */
   action: string;
-  /** What a person has said, where that decided. */
+  /** The user's answer, if it decided. */
   answered?: AppliedAnswer | null;
-  /** Everything that the command does, each with its own verdict; of more than a thousand things, the strictest. */
+  /** All parts of the command, each with its decision; the strictest thousand if there are more. */
   commands: CommandPart[];
-  /** How many of them were left out, where there are more than a thousand. */
+  /** The number of omitted parts, if there are more than a thousand. */
   commandsLeftOut?: number | null;
-  /** The rule or the hazard that decides, where it was one. */
+  /** The deciding rule or hazard, if any. */
   matchedRule?: string | null;
-  /** What a person is to be asked, in a session: `id`, `shown`, `cwd`, `reasons`, the `variables` and `files` that an answer is bound to, the `answers` that can be given, and in `once` why no yes can last. */
+  /** The question to the user, in a session: `id`, `shown`, `cwd`, `reasons`, the `variables` and `files` that an answer is bound to, the possible `answers`, and in `once` why an approval cannot last. */
   question?: Record<string, unknown> | null;
-  /** Why, for the part that decides. */
+  /** The reason, for the deciding part. */
   reason: string;
-  /** The same command in one canonical spelling, where every word is certain: run this, and what runs is what was judged. */
+  /** The command in a canonical form, if every word is certain. Run this form, so that exactly the judged command runs. */
   rendered?: string | null;
-  /** What asks or denies, in one line as a person is to see it: padding is counted, and what has no shape is written out. */
+  /** The part that is asked about or denied, on one line for display: padding is counted, and invisible characters are escaped. */
   shown?: string | null;
-  /** Rules that would make the decision milder, where `suggest` asked for them: to show to a person, never to add automatically. */
+  /** With `suggest`, rules that would make the decision milder. Show them to the user; never add them automatically. */
   suggestions?: SuggestedRule[];
 }
 
-/** What a command does. */
+/** The analysis of a command. */
 export interface CommandParseResult {
-  /** Whether something is only known when it runs. */
+  /** Whether any part is only known at run time. */
   dynamic: boolean;
   /** Why it is unparseable. */
   reason?: ParseObstacle | null;
   /** The files that redirections open. */
   redirects: Redirect[];
-  /** What runs as it is written. */
+  /** The programs that run directly. */
   simpleCommands: (string | null)[][];
-  /** Where each of these is written, in bytes. */
+  /** The position of each of these, in bytes. */
   spans: ByteSpan[];
-  /** Whether no reader can be sure of it: it must not run. */
+  /** Whether it cannot be parsed with certainty, and therefore must not run. */
   unparseable: boolean;
-  /** What runs through wrappers, and in texts that another shell gets. */
+  /** The programs that run through wrappers, and in texts for another shell. */
   unwrapped: (string | null)[][];
 }
 
 /** Where a command runs. */
 export interface CommandRouteResult {
-  /** What was decided about the command: `allow`, `sandbox`, `ask` or `deny`. */
+  /** The decision on the command: `allow`, `sandbox`, `ask` or `deny`. */
   action: string;
-  /** Whether a person must say yes first. What is `blocked` then runs as it is, after a yes. */
+  /** Whether the user must approve it first. With `blocked`, an approved command runs without a sandbox. */
   ask: boolean;
   /** The sandbox. */
   backend?: string | null;
@@ -756,9 +756,9 @@ export interface CommandRouteResult {
   reason: string;
 }
 
-/** What the validator says. */
+/** The result of the validator. */
 export interface CommandValidateResult {
-  /** The kind of what was found, by its stable name. */
+  /** The stable name of the kind of finding. */
   kind?: string | null;
   message?: string | null;
   span?: ByteSpan | null;
@@ -766,124 +766,124 @@ export interface CommandValidateResult {
   verdict: string;
 }
 
-/** What a manifest says. */
+/** The validated manifest. */
 export interface ContainerManifestResult {
-  /** The arguments of `docker`, each a word of its own. */
+  /** The arguments of `docker`. */
   dockerArgs?: string[] | null;
-  /** What is wrong with it. */
+  /** The problems. */
   errors: ManifestProblem[];
-  /** The arguments of `docker` that end the run: killing the client leaves it running. */
+  /** The arguments of `docker` that end the run, because killing the client leaves the container running. */
   killArgs?: string[] | null;
-  /** The Keccak-256 of its canonical text, which is what is signed. */
+  /** The Keccak-256 hash of its canonical text, which is signed. */
   manifestHash?: string | null;
-  /** What these arguments alone do not give. */
+  /** Requirements that these arguments do not cover. */
   notEnforced: UnenforcedPermission[];
-  /** Whether the publisher's key signed it as it is. */
+  /** Whether the signature of the publisher's key is valid. */
   signature?: SignatureCheck | null;
-  /** When to kill it. */
+  /** The time after which to kill it, in milliseconds. */
   timeoutMs?: number | null;
-  /** Whether every field is as the schema wants it. That says nothing about who signed it. */
+  /** Whether every field conforms to the schema. This does not verify the signature. */
   valid: boolean;
 }
 
-/** The value that came out. */
+/** The resulting value. */
 export interface EvalResult {
-  /** The value, as JSON: `undefined` is `null`, a date is a text, a set a list, a map a list of pairs. */
+  /** The value as JSON: `undefined` is `null`, a date is a string, a set a list, a map a list of pairs. */
   value: unknown;
 }
 
-/** Whether the condition of the request holds. */
+/** The value of a condition. */
 export interface EvalConditionResult {
   value: boolean;
 }
 
-/** The text with its values filled in. */
+/** The interpolated text. */
 export interface EvalInterpolateResult {
   text: string;
 }
 
-/** How a command ended. */
+/** The result of a command. */
 export interface ExecResult {
-  /** What made the sandbox. */
+  /** The backend of the sandbox. */
   backend: string;
-  /** Why it reached nothing any more, if the broker that served it ended before it did. */
+  /** Why it lost its network, if its shared proxy ended before it. */
   brokerLost?: string | null;
-  /** Files that other programs or agents obey, and that it changed; and new links that lead out of the workspace. */
+  /** Changed files that other programs or agents obey, and new symlinks that point out of the workspace. */
   changed?: ChangedFile[];
-  /** The same, whatever it left. */
+  /** The command's own exit code, regardless of what it left behind. */
   commandExitCode: number;
-  /** What was decided about it, for an agent: `id`, `layer`, `effect`, `subject`, `rule`, `reason`. */
+  /** For an agent: the decision, with `id`, `layer`, `effect`, `subject`, `rule`, `reason`. */
   decision?: Record<string, unknown> | null;
   /** How many bytes were dropped, because they exceeded the limit or the client did not read them in time. */
   droppedBytes: number;
   durationMs: number;
-  /** How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`, `cancelled`, `not-found` or `not-executable`. */
+  /** How it ended: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`, `cancelled`, `not-found` or `not-executable`. */
   end: string;
   enforcement: Enforcement;
   /** Exit code of the command; or 123 when files were quarantined, or a changed link resolves to the home directory or to files that other programs obey; 124 when it timed out, 126 when the program cannot be run, 127 when the program was not found, 128 plus the signal number when a signal ended it. */
   exitCode: number;
-  /** Files that it could read although secrets stand in them: programs need the rest. */
+  /** Readable files that contain secrets, because programs need the rest of their content. */
   exposed?: ChangedFile[];
-  /** The hosts that it was not let through to, each once: `id`, `layer`, `effect`, `subject`, `rule`, `reason`, `fix`. */
+  /** Refused hosts, each once: `id`, `layer`, `effect`, `subject`, `rule`, `reason`, `fix`. */
   hostsRefused?: Record<string, unknown>[];
-  /** With `stream`: how many notifications there were. The last one has a `seq` that is one less. */
+  /** With `stream`: the number of notifications. The `seq` of the last one is one less. */
   pieces?: number | null;
-  /** What it left in the workspace that other programs would obey, and where that was put. */
+  /** Files that other programs would obey, which it left in the workspace and which were quarantined. */
   quarantine?: QuarantinedFile[];
-  /** What had been in quarantine and was dropped for want of room, or because it had been there for too long. */
+  /** Older quarantined files that were deleted, because of their age or for space. */
   quarantineDropped?: string[];
-  /** For an agent, and without `stream`: what of its output is for a model, as the profile `bash` of its configuration has it: `text`, `truncated`, `originalBytes`, `removed`, `hidden`, `findings`, `worst`. */
+  /** For an agent without `stream`: the output for a model, by the profile `bash` of the configuration: `text`, `truncated`, `originalBytes`, `removed`, `hidden`, `findings`, `worst`. */
   result?: Record<string, unknown> | null;
-  /** What it changed, where it worked on a view of the workspace: `changes.diff` shows it. */
+  /** Its changes, if it ran on an overlay of the workspace: `changes.diff` shows them. */
   review?: ReviewOutcome | null;
   /** The signal that ended it. */
   signal?: number | null;
   stderrBase64: string;
   stdoutBase64: string;
   timedOut: boolean;
-  /** Whether something that it printed was dropped. */
+  /** Whether output was dropped. */
   truncated: boolean;
   usage: ResourceUsage;
   /** A warning to show to the user: the command ran without a sandbox. */
   warning?: string | null;
 }
 
-/** The run that was begun. */
+/** The new run. */
 export interface GraphBeginResult {
-  /** Its name, for `graph` of session.open. Who knows it may join. */
+  /** Its name, for `graph` of session.open. It cannot be guessed: every client that knows it can join. */
   graph: string;
-  /** Its folder, by the same path outside and within a sandbox. */
+  /** Its directory, at the same path inside and outside of sandboxes. */
   path: string;
 }
 
-/** The run that was ended. */
+/** The ended run. */
 export interface GraphEndResult {
   graph: string;
 }
 
-/** Leave to make one call. */
+/** A permit for one call. */
 export interface LimitsAdmitResult {
-  /** For `limits.settle`. */
+  /** The permit, for `limits.settle`. */
   permit: number;
-  /** How many steps the session has left; `null` for no limit. */
+  /** The number of steps that the session has left; `null` without a limit. */
   stepsLeft?: number | null;
 }
 
-/** What the limits answer to each event. */
+/** The answers to all events. */
 export interface LimitsScriptResult {
-  /** One for each event: `null` for nothing, `{"error": {scope, currentUsage, cap, …}}` for a refusal. */
+  /** One for each event: `null` if there is no result, `{"error": {scope, currentUsage, cap, …}}` for a refusal. */
   results: unknown[];
 }
 
-/** The call is settled. */
+/** The settled call. */
 export interface LimitsSettleResult {
-  /** Whether it cost more than was asked for. */
+  /** Whether it cost more than the estimate. */
   overrun: boolean;
 }
 
-/** What was decided about each host, in the order of the request. */
+/** The decision on each host, in the order of the request. */
 export interface NetCheckResult {
-  /** Each with `id`, `layer`, `effect`, `subject`, `rule`, `reason`, and `fix` where it is refused. */
+  /** The decisions, each with `id`, `layer`, `effect`, `subject`, `rule`, `reason`, and `fix` for a refusal. */
   decisions: Record<string, unknown>[];
 }
 
@@ -891,146 +891,146 @@ export interface PathAuthorizeResults {
   results: PathDecision[];
 }
 
-/** The server is there, and this is how it stands. */
+/** The status of the server. */
 export interface PingResult {
-  /** Whether commands begin: not any more, where the server is about to end. */
+  /** Whether new commands start; false while the server is shutting down. */
   ready: boolean;
 }
 
 /** The rules that were added. */
 export interface PolicyAddResult {
   added: CommandRule[];
-  /** Where they are kept. */
+  /** The file with the rules. */
   place: string;
-  /** Rules that one says already which is there, by its name. */
+  /** Rules that an existing rule covers, with its name. */
   wasThere: string[];
 }
 
 /** A decision, and the rules behind it. */
 export interface PolicyExplainResult {
-  /** The rules that were considered for each of its commands, in the same order. */
+  /** The rules that were considered for each of its parts, in the same order. */
   considered: ConsideredRule[][];
-  /** What `command.evaluate` says of the command. */
+  /** The answer of `command.evaluate` for the command. */
   decision: CommandDecision;
 }
 
-/** The rules of the server, written as a rule file. */
+/** The rules of the server, as a rule file. */
 export interface PolicyExportResult {
-  /** The file in TOML, as `rulesToml`, `policy.import` and `--rules` take it. */
+  /** The file in TOML, for `rulesToml`, `policy.import` and `--rules`. */
   rulesToml: string;
 }
 
-/** What came of a document. */
+/** The result of an import. */
 export interface PolicyImportResult {
   added: CommandRule[];
-  /** Entries that mean something else here than there. */
+  /** Entries with another meaning than in the source. */
   changed: EntryWarning[];
-  /** Entries that became no rule. */
+  /** Entries that could not be imported. */
   leftOut: EntryWarning[];
-  /** Where they are kept. */
+  /** The file with the rules. */
   place: string;
-  /** Rules that one says already which is there, by its name. */
+  /** Rules that an existing rule covers, with its name. */
   wasThere: string[];
 }
 
-/** Rules for commands, those that decide first at the beginning. */
+/** Command rules, in order of precedence. */
 export interface PolicyListResult {
   rules: CommandRule[];
 }
 
 /** The rules that were removed. */
 export interface PolicyRemoveResult {
-  /** Where they were kept. */
+  /** The file that contained them. */
   place: string;
   removed: CommandRule[];
 }
 
-/** What would be run, and how. */
+/** The planned sandbox. */
 export interface SandboxPlanResult {
   /** Its arguments. */
   argv: string[];
   backend: string;
   enforcement: Enforcement;
-  /** Its variables, and no others. */
+  /** Its complete environment. */
   env: Record<string, string>;
-  /** What it sees, in the order in which it is mounted, and why. On a Mac nothing is mounted: the profile, an argument, says it. */
+  /** The mounts, in order, each with a reason. On a Mac nothing is mounted: the profile in the arguments has the rules. */
   mounts: Mount[];
-  /** The program that is started: bubblewrap, `sandbox-exec`, or the command itself. */
+  /** The program to start: bubblewrap, `sandbox-exec`, or the command itself. */
   program: string;
   /** Whether system calls are filtered. */
   seccomp: boolean;
   warnings: string[];
 }
 
-/** The clean text, and what was done to it. */
+/** The cleaned text, and what was removed. */
 export interface SanitizeResult {
-  /** The text to use in place of the original. */
+  /** The text to use instead of the original. */
   body: string;
   /** Whether the body differs from the text. */
   changed: boolean;
-  /** The message that the removed characters spell, if they spell one. */
+  /** The message in the removed characters, if any. */
   hiddenText?: string | null;
   htmlCommentsStripped: number;
   invisibleStripped: StrippedCharacters;
-  /** What a person should look at. */
+  /** Notes that a user should review. */
   notes: string[];
-  /** Whether text was hidden in characters of the tag block. */
+  /** Whether text was hidden in Unicode tag characters. */
   tagBlockDetected: boolean;
-  /** Whether it was cut. */
+  /** Whether it was truncated. */
   truncated: boolean;
 }
 
-/** What was found, in the order of the text. */
+/** The findings, in the order of the text. */
 export interface ScanResult {
-  /** Whether nothing was found, and everything was looked at. */
+  /** Whether everything was scanned and nothing was found. */
   clean: boolean;
   findings: Finding[];
-  /** Rules that are off by the configuration, each with where that stands. */
+  /** Rules that the configuration disables, each with the position of the setting. */
   rulesOff?: string[];
-  /** Whether there was more to report than a limit allows, or parts of the input could not be read. */
+  /** Whether findings were omitted because of a limit, or parts of the input could not be read. */
   truncated: boolean;
   /** The worst severity. */
   worst?: Severity | null;
 }
 
-/** What was found in a bundle. */
+/** The findings in a bundle. */
 export interface ScanBundleResult {
-  /** Whether nothing was found, and everything was looked at. */
+  /** Whether everything was scanned and nothing was found. */
   clean: boolean;
-  /** How many files were scanned. */
+  /** The number of scanned files. */
   files: number;
-  /** Each with the path of its file. */
+  /** The findings, each with the path of its file. */
   findings: Finding[];
-  /** What could not be scanned, or not all of it. */
+  /** Files that could not be scanned completely. */
   incomplete: ScanGap[];
-  /** What is not text: media files (`media`), and files of unknown content, with which the input is not clean. */
+  /** Files that are not text: media files (`media`), and files of unknown content, which keep the input from being clean. */
   notScanned: ScanGap[];
-  /** Rules that are off by the configuration. */
+  /** Rules that the configuration disables. */
   setAside?: unknown;
-  /** What runs or instructs because it is there, whatever was found in it. */
+  /** Files that run programs or instruct agents by their presence, whether or not they have findings. */
   surfaces?: SkillSurface[];
-  /** Whether there was more to report than a limit allows. */
+  /** Whether results were omitted because of a limit. */
   truncated: boolean;
-  /** How many more rows `incomplete`, `notScanned` and `surfaces` would have, had they no limit. */
+  /** The numbers of omitted rows of `incomplete`, `notScanned` and `surfaces`. */
   unlisted?: number;
   /** The worst severity. */
   worst?: Severity | null;
 }
 
-/** The session that was closed. */
+/** The closed session. */
 export interface SessionCloseResult {
   session: string;
 }
 
-/** The session that was opened. */
+/** The new session. */
 export interface SessionOpenResult {
-  /** Its name. Who knows it may answer for it. */
+  /** Its name. It is secret: every client that knows it can answer questions of the session. */
   session: string;
 }
 
-/** What came of a skill at the door. */
+/** The result of an admission. */
 export interface SkillAdmitResult {
-  /** `accepted`, `flagged`, `malformed` where it is written in a way that is not permitted, or `blocked` where it attacks. */
+  /** `accepted`, `flagged`, `malformed` if its format is not permitted, or `blocked` if it contains an attack. */
   admission: string;
   findings: unknown[];
   manifest?: unknown;
@@ -1038,40 +1038,40 @@ export interface SkillAdmitResult {
   problems: SkillProblem[];
   /** Why it is not simply accepted, in sentences. */
   reasons: string[];
-  /** Rules of the scanner that are off by the configuration, each with where that stands. */
+  /** Scanner rules that the configuration disables, each with the position of the setting. */
   rulesOff?: string[];
-  /** Its text, cleaned; nothing where it is blocked. */
+  /** Its text, cleaned; missing if it is blocked. */
   sanitized?: string | null;
-  /** What of it runs, or instructs: commands, hooks, servers, scripts, machine code, archives. */
+  /** Its parts that run programs or instruct agents: commands, hooks, servers, scripts, machine code, archives. */
   surfaces: unknown[];
 }
 
-/** What a skill says about itself. */
+/** The front matter of a skill. */
 export interface SkillManifestResult {
-  /** Its text, cleaned; nothing where it is not valid. */
+  /** Its text, cleaned; missing if it is not valid. */
   body?: string | null;
   errors: SkillProblem[];
-  /** Nothing where it is not valid. */
+  /** Missing if it is not valid. */
   manifest?: unknown;
-  /** Whether its dialect permits it. */
+  /** Whether it is valid in its dialect. */
   valid: boolean;
 }
 
-/** What may reach the model. */
+/** The text for the model. */
 export interface SourceApplyResult {
-  /** For an agent: what the scanner found, the worst first. */
+  /** For an agent: the scanner's findings, the worst first. */
   findings?: unknown[] | null;
-  /** For an agent: whether there is more than was looked at or is listed. */
+  /** For an agent: whether the scan or the list of findings is incomplete. */
   findingsTruncated?: boolean | null;
   /** For an agent: whether the text contains text hidden in invisible characters. */
   hidden?: boolean | null;
   originalBytes: number;
-  /** For an agent: how many comments and invisible characters were taken out. */
+  /** For an agent: the number of removed comments and invisible characters. */
   removed?: number | null;
   text: string;
-  /** Whether something was left out for its size. */
+  /** Whether it was truncated. */
   truncated: boolean;
-  /** For an agent: how bad the worst finding is. */
+  /** For an agent: the severity of the worst finding. */
   worst?: string | null;
 }
 
@@ -1083,23 +1083,23 @@ export interface SourceResolveResult {
   stripHidden: boolean;
 }
 
-/** What is left of the tools. */
+/** The resolved tools. */
 export interface ToolsResolveResult {
-  /** The tools that may be used, in the order in which they were given. */
+  /** The allowed tools, in the given order. */
   allowed: string[];
-  /** The tools that may not. */
+  /** The denied tools. */
   filtered: FilteredTool[];
-  /** What the arguments of allowed tools must keep to: one of `anyOf` of every row. */
+  /** Restrictions on the arguments of allowed tools: one of `anyOf` of every row must match. */
   limits?: ToolArgumentLimit[];
-  /** Names in the policy, and in the list of the skill, that mean nothing. A tool that a deny list misspells is not denied; a group that it misspells denies everything. */
+  /** Unknown names in the policy and in the skill's list. A misspelled tool in a deny list denies nothing; a misspelled group denies everything. */
   warnings: string[];
 }
 
-/** Which server it is. */
+/** The version of the server. */
 export interface VersionResult {
-  /** The agent that it is for, where it is for one alone. */
+  /** The agent, if the server serves a single one. */
   agent?: string | null;
-  /** Its methods: one that is not there is one that it does not have on this system. */
+  /** The methods that are available on this system. */
   methods: string[];
   name: string;
   version: string;
@@ -1110,7 +1110,7 @@ export interface ExecOutputNotification {
   dataBase64: string;
   /** The `id` of the request. */
   id: unknown;
-  /** Counts the pieces of one request from 0, of both streams together, without a gap. */
+  /** Sequence number of the piece, from 0 and without gaps, over both streams. */
   seq: number;
   /** `stdout` or `stderr`. */
   stream: string;
@@ -1118,27 +1118,27 @@ export interface ExecOutputNotification {
 
 /** Parameters of `policy.changed`: the policies in effect from now on. Sent to every client with a `listen` session. */
 export interface PolicyChangedNotification {
-  /** The names of its policies, in the order in which they are asked; the names of the rules that were added or removed, for those of the server. */
+  /** The names of its policies, in order of evaluation; for rules of the server, the names of the added or removed rules. */
   policies: string[];
-  /** The session whose policies changed; without one, it is the rules of the server. */
+  /** The session whose policies changed; missing if the rules of the server changed. */
   session?: string | null;
   /** The tool whose policies changed. */
   tool?: string | null;
 }
 
-/** What a person has said to a command. */
+/** The user's answer to a command. */
 export type Answer = "allow" | "deny" | "allow-session" | "deny-session" | "allow-always";
 export type CommandPatterns = string | string[];
 
-/** What is asked of `eval`. */
+/** The kind of an evaluation. */
 export type EvalFunction = "eval" | "evalAsync" | "condition" | "interpolate";
 export type ExistingPaths = string | string[];
 export type ExtractionStrategy = "readability" | "structured" | "tail" | "raw";
 
-/** How a document with rules is written. */
+/** The format of a document with rules. */
 export type ImportFormat = "toml" | "yaml" | "json" | "claude";
 
-/** A list, or a text with entries separated by spaces or commas. */
+/** A list, or a string with entries separated by spaces or commas. */
 export type ListOrText = string | string[];
 
 /** How much of the network a command reaches. */
@@ -1154,130 +1154,130 @@ export type ReviewMode = "off" | "undoable" | "hold";
 export type SandboxMode = "danger-full-access" | "workspace-write" | "read-only";
 export type Severity = "WARN" | "CRITICAL";
 
-/** The shell that reads the text. */
+/** The shell that parses the text. */
 export type Shell = "bash" | "sh" | "zsh";
 
 /** The answer to one request, or `{results: […]}` for several. */
 export type PathAuthorizeResult = PathDecision | PathAuthorizeResults;
 
 export interface AnswersListParams {
-  /** The session; without one, those that are kept. */
+  /** The session; by default, the stored answers. */
   session?: string | null;
 }
 
 export interface AnswersRevokeParams {
-  /** Whether to revoke all of them, instead of one. */
+  /** Whether to revoke all answers. */
   all?: boolean;
-  /** The name of the answer, as `answers.list` has it. */
+  /** The ID of the answer, from `answers.list`. */
   id?: string | null;
-  /** The session; without one, those that are kept. */
+  /** The session; by default, the stored answers. */
   session?: string | null;
 }
 
 export interface AuditQueryParams {
   /** The agent. */
   agent?: string | null;
-  /** The event; `%` matches any characters, `_` one. */
+  /** The event; `%` matches any characters, `_` one character. */
   event?: string | null;
-  /** At most so many; 20 by default, and never more than 1000. */
+  /** The maximum number of records; 20 by default, 1000 at most. */
   limit?: number | null;
-  /** The decision of this name: what a refusal tells as its `id`. */
+  /** The ID of a decision, as in the `id` of a refusal. */
   name?: string | null;
   /** The run. */
   run?: string | null;
-  /** Of this severity or a higher one: `info`, `warn` or `high`. */
+  /** The minimum severity: `info`, `warn` or `high`. */
   severity?: string | null;
-  /** Not before: `2026-11-21`, `2026-11-21T09:30:00Z`, or how long ago, such as `2h`. */
+  /** The earliest time: `2026-11-21`, `2026-11-21T09:30:00Z`, or an age such as `2h`. */
   since?: string | null;
   /** The skill. */
   skill?: string | null;
-  /** Before, in the same form. */
+  /** The end of the time range, in the same form. */
   until?: string | null;
 }
 
 export interface CancelParams {
-  /** The `id` of the request, a number or a string as it was sent. */
+  /** The `id` of the request, a number or a string, as it was sent. */
   id: unknown;
 }
 
 export interface ChangesApplyParams {
-  /** What the list calls it, or the beginning of that. */
+  /** The ID from the list, or a prefix of it. */
   id: string;
-  /** Files and folders below the workspace; all by default. */
+  /** Files and directories, relative to the workspace; all by default. */
   paths?: string[];
-  /** The session of an agent: what was changed in another workspace than its own is not there for it. */
+  /** The session of an agent, which sees only changes in its own workspace. */
   session?: string | null;
-  /** The workspace whose changes are meant, where no session has one. */
+  /** The workspace of the changes, if no session has one. */
   workspace?: string | null;
 }
 
 export interface ChangesDiffParams {
-  /** What the list calls it, or the beginning of that. */
+  /** The ID from the list, or a prefix of it. */
   id: string;
-  /** Whether what is different in files is shown line by line, for the first thousand of them; true by default. */
+  /** Whether to include line-by-line differences of the first thousand files; true by default. */
   lines?: boolean;
-  /** Files and folders below the workspace; all by default. */
+  /** Files and directories, relative to the workspace; all by default. */
   paths?: string[];
-  /** The session of an agent: what was changed in another workspace than its own is not there for it. */
+  /** The session of an agent, which sees only changes in its own workspace. */
   session?: string | null;
-  /** The workspace whose changes are meant, where no session has one. */
+  /** The workspace of the changes, if no session has one. */
   workspace?: string | null;
 }
 
 export interface ChangesDiscardParams {
-  /** What the list calls it, or the beginning of that. */
+  /** The ID from the list, or a prefix of it. */
   id: string;
-  /** Files and folders below the workspace; all by default. */
+  /** Files and directories, relative to the workspace; all by default. */
   paths?: string[];
-  /** The session of an agent: what was changed in another workspace than its own is not there for it. */
+  /** The session of an agent, which sees only changes in its own workspace. */
   session?: string | null;
-  /** The workspace whose changes are meant, where no session has one. */
+  /** The workspace of the changes, if no session has one. */
   workspace?: string | null;
 }
 
 export interface ChangesListParams {
-  /** The session of an agent: what was changed in another workspace than its own is not there for it. */
+  /** The session of an agent, which sees only changes in its own workspace. */
   session?: string | null;
-  /** The workspace whose changes are meant, where no session has one. */
+  /** The workspace of the changes, if no session has one. */
   workspace?: string | null;
 }
 
 export interface ChangesUndoParams {
-  /** What the list calls it, or the beginning of that. */
+  /** The ID from the list, or a prefix of it. */
   id: string;
-  /** Files and folders below the workspace; all by default. */
+  /** Files and directories, relative to the workspace; all by default. */
   paths?: string[];
-  /** The session of an agent: what was changed in another workspace than its own is not there for it. */
+  /** The session of an agent, which sees only changes in its own workspace. */
   session?: string | null;
-  /** The workspace whose changes are meant, where no session has one. */
+  /** The workspace of the changes, if no session has one. */
   workspace?: string | null;
 }
 
 export interface CommandEvaluateParams {
-  /** What the person has said. What is to hold for more than this request needs `question`, and `session` where it is for that. */
+  /** The user's answer. One that applies to more than this request needs `question`, and `session` if it is for the session. */
   answer?: Answer | null;
-  /** The same as a program and its arguments. */
+  /** The command as a program and its arguments. */
   argv?: string[] | null;
-  /** The command, as text for a shell. */
+  /** The command, as a shell text. */
   command?: string | null;
   config?: EvaluateConfig;
-  /** The folder that it would run in, for rules about folders. */
+  /** The working directory, for rules about directories. */
   cwd?: string | null;
-  /** The `id` of the question that a person was shown. When the command, its folder, a variable or a file that it names has changed since, `answer` counts for nothing. */
+  /** The `id` of the question that was shown to the user. If the command, its directory, a variable or a file that it names has changed since, `answer` is void. */
   question?: string | null;
-  /** Rules of your own, as objects; they come before the built-in ones. */
+  /** Additional rules, as objects; they precede the built-in ones. */
   rules?: Record<string, unknown>[];
-  /** Rules of your own, as the text of a rule file in TOML. */
+  /** Additional rules, as the text of a rule file in TOML. */
   rulesToml?: string | null;
-  /** A session, whose answers count; those that are kept for later sessions count in each, and without one. */
+  /** A session, whose answers apply. Stored answers apply in every session, and without one. */
   session?: string | null;
   /** The shell that would run it; `bash` by default. */
   shell?: Shell;
-  /** Whether to look for rules that would make the decision milder, each for exactly the words of one part. Each is tried, which takes longer than to decide; false by default. */
+  /** Whether to suggest rules that would make the decision milder, each for exactly the words of one part. Every suggestion is tested, which takes longer than deciding; false by default. */
   suggest?: boolean;
-  /** The variables that it would run with, if they are known. An answer is bound to those that its meaning depends on. */
+  /** The environment variables of the command, if known. An answer is bound to those that the command depends on. */
   variables?: Record<string, string> | null;
-  /** The workspace, for rules about folders; `cwd` by default. */
+  /** The workspace, for rules about directories; `cwd` by default. */
   workspace?: string | null;
 }
 
@@ -1289,22 +1289,22 @@ export interface CommandParseParams {
 }
 
 export interface CommandRouteParams {
-  /** The same as a program and its arguments. */
+  /** The command as a program and its arguments. */
   argv?: string[] | null;
-  /** The sandboxes that there are: `native` (or `bwrap`, `landlock`, `seatbelt`), `docker` (or `container`), or `ssh:HOST`. */
+  /** The available sandboxes: `native` (or `bwrap`, `landlock`, `seatbelt`), `docker` (or `container`), or `ssh:HOST`. */
   available?: string[];
-  /** The command, as text for a shell. */
+  /** The command, as a shell text. */
   command?: string | null;
   config?: RouteConfig;
-  /** The folder that it would run in, for rules about folders. */
+  /** The working directory, for rules about directories. */
   cwd?: string | null;
-  /** Rules of your own, as objects; they come before the built-in ones. */
+  /** Additional rules, as objects; they precede the built-in ones. */
   rules?: Record<string, unknown>[];
-  /** Rules of your own, as the text of a rule file in TOML. */
+  /** Additional rules, as the text of a rule file in TOML. */
   rulesToml?: string | null;
   /** The shell that would run it; `bash` by default. */
   shell?: Shell;
-  /** The workspace, for rules about folders; `cwd` by default. */
+  /** The workspace, for rules about directories; `cwd` by default. */
   workspace?: string | null;
 }
 
@@ -1316,26 +1316,26 @@ export interface CommandValidateParams {
 }
 
 export interface ContainerManifestParams {
-  /** A unix socket of the API, the only way out of the container. */
+  /** A Unix socket of the API, the container's only connection. */
   apiSocket?: string | null;
   /** The image by its digest, `sha256:…` or `NAME@sha256:…`; `iscl-skill-NAME:latest` by default. */
   image?: string | null;
-  /** The manifest, as it is written: an object of schema version "1". */
+  /** The manifest, as written: an object of schema version "1". */
   manifest: unknown;
-  /** A word that tells this run from others of the package at the same time. */
+  /** A word that distinguishes simultaneous runs of the package. */
   run?: string | null;
 }
 
 export interface EvalParams {
   /** The expression; with `fn` `interpolate`, the template. */
   expr: string;
-  /** What is asked; `eval` by default. */
+  /** The kind of evaluation; `eval` by default. */
   fn?: EvalFunction;
-  /** What it may spend. */
+  /** The limits of the evaluation. */
   limits?: EvalLimits;
-  /** What `Date.now()` says, in milliseconds since 1970; the time of the server by default. */
+  /** The value of `Date.now()`, in milliseconds since 1970; the server's time by default. */
   nowMs?: number | null;
-  /** Where `Math.random()` begins; without it, it is refused. */
+  /** The seed of `Math.random()`, which is refused without one. */
   seed?: number | null;
   /** The variables. */
   vars?: Record<string, unknown>;
@@ -1344,14 +1344,14 @@ export interface EvalParams {
 export interface EvalConditionParams {
   /** The expression. */
   expr: string;
-  /** What it may spend. */
+  /** The limits of the evaluation. */
   limits?: EvalLimits;
   /** The variables. */
   vars?: Record<string, unknown>;
 }
 
 export interface EvalInterpolateParams {
-  /** What it may spend. */
+  /** The limits of the evaluation. */
   limits?: EvalLimits;
   /** The text. */
   template: string;
@@ -1360,31 +1360,31 @@ export interface EvalInterpolateParams {
 }
 
 export interface ExecParams {
-  /** The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees; `spec` names nothing but the workspace and a mode. */
+  /** The agent of the command. Its configuration then decides whether and where the command runs, and what it sees; `spec` may only contain the workspace and a mode. */
   agent?: string | null;
-  /** What a person has said to this command who was asked, where a request without was refused for want of that. What is to hold for more than this request needs `question`, and `session` where it is for that. */
+  /** The user's answer, after a request without one was refused with a question. An answer that applies to more than this request needs `question`, and `session` if it is for the session. */
   answer?: Answer | null;
-  /** The same as a program and its arguments, without a shell. */
+  /** The command as a program and its arguments, without a shell. */
   argv?: string[] | null;
   /** The command, as text for bash. */
   command?: string | null;
-  /** Whether the built-in rules decide first, and what they deny is refused; true by default. With false, the sandbox alone holds the command, unless the server has rules of its own: those always decide. */
+  /** Whether the built-in rules decide first, and denied commands are refused; true by default. With false, only the sandbox restricts the command, except for rules of the server, which always apply. */
   evaluate?: boolean;
-  /** The task whose step it is; that of the session by default. Without either, no step is counted. */
+  /** The task of which the command is a step; the session's by default. Without either, no step is counted. */
   execution?: string;
-  /** How much it may print; 1 MiB by default, and at most 8 MiB. With `stream`, 32 MiB by default, and at most 1 GiB. */
+  /** The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most. */
   maxOutputBytes?: number | null;
-  /** The `id` of the question that the person was shown, which `data.question` of the refusal has. When the command or a file that it names has changed since, nothing runs. */
+  /** The `id` of the question that was shown to the user, from `data.question` of the refusal. If the command or a file that it names has changed since, nothing runs. */
   question?: string | null;
-  /** A session of an agent: the command is one of it, its answers count, and it takes a step of the session. */
+  /** A session of an agent: its answers apply, and the command counts as one of its steps. */
   session?: string | null;
-  /** What it may see and use. */
+  /** The sandbox spec. */
   spec?: SandboxSpec;
-  /** What it reads as its standard input, in Base64; nothing by default. */
+  /** Its standard input, in Base64; empty by default. */
   stdinBase64?: string | null;
-  /** Whether what it prints is sent while it runs, in notifications `exec.output` before the answer, which then holds none of it; false by default. A client that does not read makes the command wait. */
+  /** Whether to send the output while the command runs, in notifications `exec.output`, instead of in the answer; false by default. A client that does not read blocks the command. */
   stream?: boolean;
-  /** How long it may take; two minutes by default. */
+  /** The time limit; two minutes by default. */
   timeoutMs?: number | null;
 }
 
@@ -1397,53 +1397,53 @@ export interface GraphEndParams {
 }
 
 export interface LimitsAdmitParams {
-  /** The most that it can cost. */
+  /** The maximum cost of the call. */
   estimate: CallCost;
-  /** The task that it belongs to, for the caps and the steps of each; one for the session by default. */
+  /** The task of the call, which has its own caps and steps; one for the whole session by default. */
   execution?: string;
-  /** The session whose limits hold; the agent's own on a server for one agent. */
+  /** The session with the limits; on a server for one agent, the agent's by default. */
   session?: string | null;
 }
 
 export interface LimitsScriptParams {
-  /** Which limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`. */
+  /** The limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`. */
   component: string;
-  /** Its settings; nothing for the defaults. */
+  /** Its settings; the defaults if missing. */
   config?: unknown;
-  /** What happens, in order: `{atMs, op, args}`. */
+  /** The events, in order: `{atMs, op, args}`. */
   script: LimitEvent[];
 }
 
 export interface LimitsSettleParams {
   /** Whether the service failed; false by default. */
   failed?: boolean;
-  /** The permit, as `limits.admit` has given it. */
+  /** The permit from `limits.admit`. */
   permit: number;
   /** The session. */
   session?: string | null;
-  /** What it did cost. */
+  /** The actual cost. */
   used: CallCost;
 }
 
 export interface NetCheckParams {
-  /** The hosts: a name or an address, perhaps with a port, or a URL. At most a thousand. */
+  /** The hosts: names, addresses or URLs, with an optional port. At most a thousand. */
   hosts: string[];
-  /** The session of an agent; its own on a server for one agent. */
+  /** The session of an agent; on a server for one agent, the agent's by default. */
   session?: string | null;
 }
 
 export interface PathAuthorizeParams {
-  /** The answers of the person, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other text is a denial, `abort` cancels the question, and `no-handler` means that no person can be asked. Without answers, the decision is `ask`. */
+  /** The user's answers, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other string is a denial, `abort` cancels the question, and `no-handler` means that no user can be asked. Without answers, the decision is `ask`. */
   answers?: unknown[] | null;
-  /** The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free", forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` and what differs from it. Without a session, none at all is the preset `default`. */
+  /** The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free", forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` with differences from the preset. Without a session, the default is the preset `default`. */
   config?: Record<string, unknown> | null;
-  /** Policies of the tool's own. */
+  /** Additional policies of the tool. */
   policies?: ToolPolicies;
-  /** What is asked for. */
+  /** The request. */
   request?: PathRequest | null;
-  /** Several requests, one after the other; `results` then has the answer to each. */
+  /** Several requests, decided in order; `results` then contains the answer to each. */
   requests?: PathRequest[] | null;
-  /** A session, which remembers what was answered for its length. In that of an agent, its configuration decides about its workspace, and every decision is put on record. */
+  /** A session, which remembers answers for the session. In the session of an agent, the agent's configuration decides on its workspace, and every decision is recorded. */
   session?: string | null;
 }
 
@@ -1462,19 +1462,19 @@ export interface PolicyAddParams {
 }
 
 export interface PolicyExplainParams {
-  /** The agent whose configuration decides; the rules of the server by default. */
+  /** The agent whose configuration decides; by default, the server's rules decide. */
   agent?: string | null;
-  /** Whether to list the rules about a program that do not match, too; false by default. */
+  /** Whether to list non-matching rules of the same program as well; false by default. */
   all?: boolean;
-  /** The same as a program and its arguments. */
+  /** The command as a program and its arguments. */
   argv?: string[] | null;
-  /** The command, as text for a shell. */
+  /** The command, as a shell text. */
   command?: string | null;
-  /** The folder that it would run in, for rules about folders. */
+  /** The working directory, for rules about directories. */
   cwd?: string | null;
   /** The shell that would run it; `bash` by default. */
   shell?: Shell;
-  /** The workspace, for rules about folders; `cwd` by default. */
+  /** The workspace, for rules about directories; `cwd` by default. */
   workspace?: string | null;
 }
 
@@ -1484,14 +1484,14 @@ export interface PolicyExportParams {
 export interface PolicyImportParams {
   /** Whether to return the change without making it; false by default. */
   dryRun?: boolean;
-  /** How it is written; a rule file in TOML by default. */
+  /** The format; a rule file in TOML by default. */
   format?: ImportFormat;
   /** The document. */
   text: string;
 }
 
 export interface PolicyListParams {
-  /** The agent whose configuration is asked; the rules of the server by default. */
+  /** The agent whose rules to list; the server's by default. */
   agent?: string | null;
   /** Whether to list the built-in rules as well; false by default. */
   all?: boolean;
@@ -1505,36 +1505,36 @@ export interface PolicyRemoveParams {
 }
 
 export interface SandboxPlanParams {
-  /** `native`, with nothing installed, `bwrap`, `landlock`, `docker` or `podman`; for a Mac, `seatbelt`. By default `bwrap` where `hostFacts` names one, else the first that enforces what is required. */
+  /** `native`, which needs nothing installed, `bwrap`, `landlock`, `docker` or `podman`; for a Mac, `seatbelt`. By default `bwrap` if `hostFacts` contains it, otherwise the first that enforces what is required. */
   backend?: string | null;
   /** The command; `/bin/bash` by default. */
   command?: string[] | null;
-  /** The machine that it is planned for; this one by default. */
+  /** The machine to plan for; this one by default. */
   hostFacts?: HostFacts | null;
-  /** What the command may see and use. */
+  /** The sandbox spec. */
   spec: SandboxSpec;
 }
 
 export interface SanitizeParams {
-  /** The most characters to keep; 20000 by default, and at most 1000000. */
+  /** The maximum number of characters; 20000 by default, 1000000 at most. */
   maxBodyLength?: number | null;
   /** The text. */
   text: string;
 }
 
 export interface ScanParams {
-  /** How to scan. */
+  /** The options. */
   options?: ScanOptions;
-  /** The name of the file that it is from; its ending tells how it is read. Nothing is opened. */
+  /** The name of its file; the extension selects the syntax. The file is not opened. */
   path?: string | null;
   /** The text. */
   text?: string | null;
-  /** The same as bytes in Base64, read as a file of these bytes would be, UTF-16 too; positions count in the text that comes of it. */
+  /** The text as bytes in Base64, decoded like a file, including UTF-16. Positions refer to the decoded text. */
   textBase64?: string | null;
 }
 
 export interface ScanBundleParams {
-  /** The folder, or the SKILL.md in it. */
+  /** The directory of the skill, or its SKILL.md. */
   path: string;
 }
 
@@ -1547,23 +1547,23 @@ export interface SessionOpenParams {
   /** The agent. */
   agent?: string | null;
   config?: SessionConfig;
-  /** The run of a graph that the agent is a node of, as `graph.begin` names it: its commands may read and write the folder of the run. */
+  /** The graph run of which the agent is a node, from `graph.begin`: its commands can read and write the directory of the run. */
   graph?: string | null;
-  /** Whether this client is told when policies of the session or rules of the server change, in notifications `policy.changed`; false by default. */
+  /** Whether to send notifications `policy.changed` when policies of the session or rules of the server change; false by default. */
   listen?: boolean;
   /** MCP servers whose tools are not listed. */
   mcpServers?: string[];
-  /** The tools that there are besides the known ones, so that their names in the configuration are no slips. */
+  /** Additional tools, so that their names in the configuration are not reported as mistakes. */
   tools?: string[];
-  /** The folder that the agent works in; without one, that of the server, or for `exec` the one that a request names. */
+  /** The workspace of the agent; by default that of the server, or for `exec` the one in the request. */
   workspace?: string | null;
 }
 
 export interface SkillAdmitParams {
-  /** Whether the skill is made active in the session, once it is let in; false by default. */
+  /** Whether to activate the admitted skill in the session; false by default. */
   activate?: boolean;
   config?: AdmissionConfig;
-  /** A file, or a folder with a SKILL.md, whose other files are scanned as well. */
+  /** A file, or a directory with a SKILL.md, whose other files are scanned as well. */
   path?: string | null;
   /** A session of an agent. */
   session?: string | null;
@@ -1572,29 +1572,29 @@ export interface SkillAdmitParams {
 }
 
 export interface SkillManifestParams {
-  /** What is expected of its head: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`. */
+  /** The dialect of its front matter: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`. */
   dialect?: string | null;
   /** The whole SKILL.md. */
   text: string;
 }
 
 export interface SourceApplyParams {
-  /** What it was declared to be: `text/html; charset=utf-8`. */
+  /** Its declared content type: `text/html; charset=utf-8`. */
   contentType?: string | null;
-  /** What the operator wants otherwise. It is brought between floor and ceiling. */
+  /** Overrides, which are clamped to the permitted range. */
   overrides?: SourceOverrides | null;
   /** A session of an agent. */
   session?: string | null;
   /** The result. */
   text?: string | null;
-  /** The same as bytes in Base64. */
+  /** The result as bytes in Base64. */
   textBase64?: string | null;
   /** The tool. */
   tool: string;
 }
 
 export interface SourceResolveParams {
-  /** What the operator wants otherwise. It is brought between floor and ceiling. */
+  /** Overrides, which are clamped to the permitted range. */
   overrides?: SourceOverrides | null;
   /** A session of an agent. */
   session?: string | null;
@@ -1603,15 +1603,15 @@ export interface SourceResolveParams {
 }
 
 export interface ToolsResolveParams {
-  /** MCP servers whose tools are not listed, so that patterns for them are no slips. */
+  /** MCP servers whose tools are not listed, so that patterns for them are not reported as mistakes. */
   mcpServers?: string[];
-  /** The operator's policy; `coding` by default where there is no session. */
+  /** The operator's policy; without a session, `coding` by default. */
   policy?: ToolPolicy | null;
   /** A session of an agent. */
   session?: string | null;
-  /** The `allowed-tools` of the active skill. It can only narrow; an empty list leaves nothing. */
+  /** The `allowed-tools` of the active skill, which can only narrow; an empty list allows no tool. */
   skillAllowedTools?: ListOrText | null;
-  /** The tools that are present. */
+  /** The available tools. */
   tools: string[];
 }
 
@@ -1627,28 +1627,28 @@ export class RefusedByPolicyError extends ServerError {}
 /** a limit is exhausted; `data` names it */
 export class LimitExhaustedError extends ServerError {}
 
-/** no sandbox can do it; `data` has the fix */
+/** no sandbox can enforce the request; `data` has the fix */
 export class SandboxUnavailableError extends ServerError {}
 
-/** the evaluation took too long, or waits for what never comes */
+/** the evaluation timed out, or awaits a promise that never settles */
 export class EvaluationTimedOutError extends ServerError {}
 
-/** the command was cancelled before it began, and nothing ran */
+/** the command was cancelled before it started, and nothing ran */
 export class CommandCancelledError extends ServerError {}
 
-/** it is no request: a member is missing or unknown, a batch is empty or too long, or a line is too long */
+/** invalid request: a member is missing or unknown, a batch is empty or too long, or a line is too long */
 export class InvalidRequestError extends ServerError {}
 
 /** unknown method */
 export class UnknownMethodError extends ServerError {}
 
-/** a parameter is missing, unknown or wrong; the message has the nearest name */
+/** a parameter is missing, unknown or invalid; the message suggests the nearest name */
 export class InvalidParametersError extends ServerError {}
 
-/** the answer could not be found out, through no fault of the request */
+/** a failure that the request did not cause */
 export class InternalErrorError extends ServerError {}
 
-/** the line is no JSON */
+/** the line is not JSON */
 export class UnreadableLineError extends ServerError {}
 
 /** The parameters and the result of each method, by its name on the wire. */
@@ -1701,94 +1701,94 @@ export interface MethodTypes {
 
 /** The methods of the server. */
 export interface MethodCalls {
-  /** List the answers to commands that hold: those of a session, and those that are kept for later ones. */
+  /** List valid answers to commands: those of a session, and those stored for later sessions. */
   answersList(params?: AnswersListParams, options?: CallOptions): Promise<AnswersListResult>;
-  /** Revoke answers to commands: a person is asked again then. */
+  /** Revoke answers to commands, so that the user is asked again. */
   answersRevoke(params?: AnswersRevokeParams, options?: CallOptions): Promise<AnswersRevokeResult>;
-  /** Return the newest records that fit, the newest first. */
+  /** Return the newest matching records, newest first. */
   auditQuery(params?: AuditQueryParams, options?: CallOptions): Promise<AuditQueryResult>;
-  /** End an `exec` that is under way on this connection, by the `id` of its request: all that it started is gone, and it is answered with `end`: `cancelled`. One that has not begun is answered with an error, and nothing of it runs. */
+  /** Cancel an `exec` of this connection, by the `id` of its request. All processes of a running command are killed, and the request is answered with `end`: `cancelled`. A command that has not started is answered with an error and does not run. */
   cancel(params: CancelParams, options?: CallOptions): Promise<CancelResult>;
-  /** Put changes into the workspace. What the user changed meanwhile is not overwritten, and nothing of the same repository is applied then: `conflicts` names it. What other programs obey is never applied: `refused` names it. */
+  /** Apply changes to the workspace. Files that the user changed meanwhile are not overwritten, and then nothing of the same repository is applied: `conflicts` lists them. Files that other programs obey are never applied: `refused` lists them. */
   changesApply(params: ChangesApplyParams, options?: CallOptions): Promise<ChangesApplyResult>;
-  /** Show what a command changed, path by path; `lines` shows it line by line. */
+  /** Show the changes of a command by path; with `lines`, line by line. */
   changesDiff(params: ChangesDiffParams, options?: CallOptions): Promise<ChangesDiffResult>;
-  /** Give changes up that wait. */
+  /** Discard pending changes. */
   changesDiscard(params: ChangesDiscardParams, options?: CallOptions): Promise<ChangesDiscardResult>;
-  /** List the commands that changed something in a view of their workspace, the newest first. */
+  /** List the commands with changes on an overlay of their workspace, newest first. */
   changesList(params?: ChangesListParams, options?: CallOptions): Promise<ChangesListResult>;
-  /** Take changes back that were applied. They wait again then. */
+  /** Undo applied changes. They are pending again. */
   changesUndo(params: ChangesUndoParams, options?: CallOptions): Promise<ChangesUndoResult>;
-  /** Decide what may become of a command, part by part. What a person has answered to exactly this command for always counts. In a session, so does what they have said in it, and what is asked is returned as a `question`: show it, and send the request again with its `id` and the `answer`. In the session of an agent its configuration decides, rules of the request only make that stricter, and every decision is put on record. */
+  /** Decide on a command, part by part. Stored answers of the user to exactly this command apply, and in a session those of the session as well. A decision `ask` in a session contains a `question`: show it to the user, and repeat the request with its `id` and the `answer`. In the session of an agent the agent's configuration decides, rules of the request can only make it stricter, and every decision is recorded. */
   commandEvaluate(params?: CommandEvaluateParams, options?: CallOptions): Promise<CommandEvaluateResult>;
-  /** List everything that a shell command runs and opens. */
+  /** List all programs that a shell command runs and all files that it opens. */
   commandParse(params: CommandParseParams, options?: CallOptions): Promise<CommandParseResult>;
-  /** Say where a command runs. */
+  /** Decide where a command runs. */
   commandRoute(params?: CommandRouteParams, options?: CallOptions): Promise<CommandRouteResult>;
   /** Reject a command that hides other commands in substitutions. */
   commandValidate(params: CommandValidateParams, options?: CallOptions): Promise<CommandValidateResult>;
-  /** Read the manifest of a package for containers, and say how Docker runs it: nothing is run, and no file is looked at. */
+  /** Validate the manifest of a container package, and return the arguments with which Docker runs it. Nothing is run, and no file is read. */
   containerManifest(params: ContainerManifestParams, options?: CallOptions): Promise<ContainerManifestResult>;
-  /** Evaluate an expression, or statements to their completion value, as `eval` of JavaScript does. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`. */
+  /** Evaluate an expression, or statements to their completion value, like JavaScript's `eval`. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`. */
   eval(params: EvalParams, options?: CallOptions): Promise<EvalResult>;
-  /** Say whether an expression holds. Whatever fails does not. */
+  /** Return whether a condition is true. A condition that fails is false. */
   evalCondition(params: EvalConditionParams, options?: CallOptions): Promise<EvalConditionResult>;
-  /** Fill in each `{{expression}}` of a text. What fails keeps its marker; a limit that is hit is an error. */
+  /** Replace each `{{expression}}` in a text with its value. A failing expression stays as it is; an exceeded limit is an error. */
   evalInterpolate(params: EvalInterpolateParams, options?: CallOptions): Promise<EvalInterpolateResult>;
-  /** Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no network, and of the home only toolchains are seen. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides about all of it, and every decision is put on record. */
+  /** Run a command in a sandbox. By default it has no network and sees the workspace and the toolchains of the home; `spec` allows more. A command that `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides, and every decision is recorded. */
   exec(params?: Omit<ExecParams, "stream">, options?: CallOptions): Promise<ExecResult>;
   /** Run a command as `exec` does, and get what it prints while it runs. */
   execStream(params: Omit<ExecParams, "stream">, options?: CallOptions): ExecStream;
-  /** Start a graph run: a directory that only this user may enter. Commands of the agents whose sessions are opened with its `graph` may read and write there; other commands may not. It ends with `graph.end`, or a minute after its client has left. */
+  /** Start a graph run: a directory that only this user can access. Commands of agents whose sessions were opened with its `graph` can read and write it; other commands cannot. It ends with `graph.end`, or a minute after its client disconnected. */
   graphBegin(params?: GraphBeginParams, options?: CallOptions): Promise<GraphBeginResult>;
-  /** End a run of a graph, and take its folder away with all that is in it. */
+  /** End a graph run, and delete its directory. */
   graphEnd(params: GraphEndParams, options?: CallOptions): Promise<GraphEndResult>;
-  /** Ask whether a call may be made, before it is. What it may cost counts as used until it is settled. */
+  /** Request a permit for a call. Its estimated cost counts as used until the call is settled. */
   limitsAdmit(params: LimitsAdmitParams, options?: CallOptions): Promise<LimitsAdmitResult>;
   /** Replay events on one limit, and return its answer to each. */
   limitsScript(params: LimitsScriptParams, options?: CallOptions): Promise<LimitsScriptResult>;
   /** Report the cost and outcome of a call. */
   limitsSettle(params: LimitsSettleParams, options?: CallOptions): Promise<LimitsSettleResult>;
-  /** Say whether the commands of an agent may talk to hosts, as its configuration has it. Nothing is looked up, so an answer about a name holds for the name alone. */
+  /** Decide whether commands of an agent may connect to hosts, by the agent's configuration. No name is resolved, so an answer about a name does not cover its addresses. */
   netCheck(params: NetCheckParams, options?: CallOptions): Promise<NetCheckResult>;
-  /** Decide on access to a path or a command, as what really is on the disk asks for. Nothing stays open: to hold on to what was decided on, open it through the library. */
+  /** Decide on a tool's access to a path, or on a command, by what really is on the disk. The file is not kept open; to prevent replacement between check and use, open it through the library. */
   pathAuthorize(params?: PathAuthorizeParams, options?: CallOptions): Promise<PathAuthorizeResult>;
-  /** Say that the server is there. */
+  /** Check that the server answers. */
   ping(params?: PingParams, options?: CallOptions): Promise<PingResult>;
-  /** Add rules to those of the server. A request may add rules that deny; others only where the server was started with `--requests-may-widen`. */
+  /** Add rules to the server. Requests may add rules that deny; other rules only if the server was started with `--requests-may-widen`. */
   policyAdd(params?: PolicyAddParams, options?: CallOptions): Promise<PolicyAddResult>;
-  /** Decide on a command by the rules of the server, or by those of an agent, and say which rules were considered, and what each would have made of it. */
+  /** Decide on a command by the rules of the server or of an agent, and list the considered rules with the effect of each. */
   policyExplain(params?: PolicyExplainParams, options?: CallOptions): Promise<PolicyExplainResult>;
   /** Return the rules of the server as a rule file. */
   policyExport(params?: PolicyExportParams, options?: CallOptions): Promise<PolicyExportResult>;
-  /** Add the rules of another document: what may be added is, and the rest is told. */
+  /** Import the rules of another document. Rules that may be added are added, and the others are reported. */
   policyImport(params: PolicyImportParams, options?: CallOptions): Promise<PolicyImportResult>;
-  /** List the rules for commands that hold: those of the server, or those that the configuration has for an agent. */
+  /** List the effective command rules: those of the server, or the configured rules of an agent. */
   policyList(params?: PolicyListParams, options?: CallOptions): Promise<PolicyListResult>;
-  /** Remove rules of the server by their names. A request may remove rules that allow; others only where the server was started with `--requests-may-widen`. */
+  /** Remove rules of the server by name. Requests may remove rules that allow; other rules only if the server was started with `--requests-may-widen`. */
   policyRemove(params: PolicyRemoveParams, options?: CallOptions): Promise<PolicyRemoveResult>;
-  /** Plan a sandbox. What `spec` does not say is as document 001 has it: an open network, and the caches of tools at home visible; `warnings` then says so. `exec` closes both. */
+  /** Plan a sandbox. Defaults for members missing in `spec` are those of document 001: an open network and visible caches of the home, which `warnings` reports. `exec` denies both by default. */
   sandboxPlan(params: SandboxPlanParams, options?: CallOptions): Promise<SandboxPlanResult>;
-  /** Take out of a text what a person does not see and a model does. */
+  /** Remove from a text what a user does not see but a model reads. */
   sanitize(params: SanitizeParams, options?: CallOptions): Promise<SanitizeResult>;
-  /** Look for attacks in a text. */
+  /** Scan a text for attacks. */
   scan(params?: ScanParams, options?: CallOptions): Promise<ScanResult>;
-  /** Look for attacks in a skill: its folder with all files, or the folder of its SKILL.md. */
+  /** Scan all files of a skill for attacks. */
   scanBundle(params: ScanBundleParams, options?: CallOptions): Promise<ScanBundleResult>;
-  /** Close a session, and forget what was answered in it. */
+  /** Close a session, and delete the answers in it. */
   sessionClose(params: SessionCloseParams, options?: CallOptions): Promise<SessionCloseResult>;
-  /** Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills, limits, results and hosts in it, every decision is recorded, and `config` only narrows. Budgets, breakers and steps are shared by all sessions of the agent. Without `agent`, `config` has the settings, and the session keeps nothing after it ends. */
+  /** Open a session: one run of one agent. With `agent`, the configuration of that agent decides on tools, paths, commands, skills, limits, results and hosts, every decision is recorded, and `config` can only narrow it. Budgets, circuit breakers and steps are shared by all sessions of the agent. Without `agent`, `config` has the settings, and nothing is stored after the session. */
   sessionOpen(params?: SessionOpenParams, options?: CallOptions): Promise<SessionOpenResult>;
-  /** Say whether a skill may be used, and what of it reaches a model. In the session of an agent its configuration decides, `config` only makes it stricter, and with `activate` the agent has only the tools that the skill lists from then on. */
+  /** Decide whether a skill may be used, and return its text for a model. In the session of an agent its configuration decides, `config` can only make it stricter, and with `activate` the agent has only the tools that the skill lists from then on. */
   skillAdmit(params?: SkillAdmitParams, options?: CallOptions): Promise<SkillAdmitResult>;
-  /** Read what a skill says about itself. */
+  /** Parse the front matter of a skill. */
   skillManifest(params: SkillManifestParams, options?: CallOptions): Promise<SkillManifestResult>;
-  /** Bring a tool's result into the form and size that its limits allow. In the session of an agent it is cleaned and scanned as well, and put on record. */
+  /** Convert a tool's result to the form and size that its limits allow. In the session of an agent it is also cleaned, scanned and recorded. */
   sourceApply(params: SourceApplyParams, options?: CallOptions): Promise<SourceApplyResult>;
-  /** Say which limits hold for the results of a tool. In the session of an agent its configuration says so, and `overrides` only narrow. */
+  /** Return the limits for the results of a tool. In the session of an agent they are configured, and `overrides` can only narrow them. */
   sourceResolve(params: SourceResolveParams, options?: CallOptions): Promise<SourceResolveResult>;
-  /** Say which tools of a list an agent may use. In the session of an agent its configuration decides, and what the request says besides only narrows. */
+  /** Return which tools of a list an agent may use. In the session of an agent its configuration decides, and other parameters can only narrow it. */
   toolsResolve(params: ToolsResolveParams, options?: CallOptions): Promise<ToolsResolveResult>;
-  /** Say which server it is, and what it answers. */
+  /** Return the version of the server and its methods. */
   version(params?: VersionParams, options?: CallOptions): Promise<VersionResult>;
 }

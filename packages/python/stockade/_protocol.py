@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 
 @final
 class AdmissionConfig(TypedDict, total=False):
-    """How skills are let in."""
+    """Options of the admission."""
 
     blockOnCritical: Optional[bool]
-    """Whether a critical finding blocks; true by default, else it flags."""
+    """Whether a critical finding blocks the skill; true by default. Otherwise the skill is flagged."""
     dialect: Optional[str]
-    """What is expected of the head: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`."""
+    """The dialect of the front matter: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`."""
     maxBodyLength: Optional[int]
-    """The most characters of the text that reach a model; 20000 by default, and at most 1000000."""
+    """The maximum number of characters for a model; 20000 by default, 1000000 at most."""
     strict: bool
-    """Whether what is merely noted is an error; false by default."""
+    """Whether notes are errors; false by default."""
 
 
 @final
 class AnswerTerms(TypedDict, total=False):
-    """How long answers to commands hold that are to hold for more than one request."""
+    """The lifetime of answers to commands that apply to more than one request."""
 
     keptDays: Optional[int]
-    """Days for those that are kept; 30 by default and at most, 0 for none."""
+    """Days, for stored answers; 30 by default and at most, 0 for none."""
     sessionMinutes: Optional[int]
-    """Minutes for those of the session, should it last longer; 720 by default and at most, 0 for none."""
+    """Minutes, for answers for the session; 720 by default and at most, 0 for none."""
 
 
 class _AppliedAnswer(TypedDict):
@@ -43,12 +43,12 @@ class _AppliedAnswer(TypedDict):
 
 @final
 class AppliedAnswer(_AppliedAnswer, total=False):
-    """What a person has said, where that decided."""
+    """The user's answer, if it decided."""
 
     endsMs: Optional[int]
-    """When the answer ends, in milliseconds since 1970; missing where it holds once."""
+    """When the answer expires, in milliseconds since 1970; missing if it applies once."""
     once: Optional[str]
-    """Why it holds once although it was to last."""
+    """Why it applies once although it was meant to last."""
 
 
 class _BlockedPath(TypedDict):
@@ -66,7 +66,7 @@ class BlockedPath(_BlockedPath, total=False):
 
 @final
 class Bubblewrap(TypedDict, total=False):
-    """The bubblewrap of that machine."""
+    """Bubblewrap on that machine."""
 
     path: Optional[str]
     version: Optional[str]
@@ -74,7 +74,7 @@ class Bubblewrap(TypedDict, total=False):
 
 @final
 class ByteSpan(TypedDict):
-    """Where something is written, in bytes."""
+    """A position in the text, in bytes."""
 
     end: int
     start: int
@@ -82,7 +82,7 @@ class ByteSpan(TypedDict):
 
 @final
 class CallCost(TypedDict, total=False):
-    """What a call costs."""
+    """The cost of a call."""
 
     microUsd: int
     """Money, in millionths of a dollar."""
@@ -110,59 +110,59 @@ class ChangeSet(_ChangeSet, total=False):
 
 @final
 class ChangedFile(TypedDict):
-    """A file that counts for something: what was changed, or could be read."""
+    """A changed or readable file of interest."""
 
     path: str
     what: str
-    """What it is: `agent instructions`."""
+    """The kind of file: `agent instructions`."""
 
 
 class _CommandDecision(TypedDict):
     action: str
     """The strictest action of all parts: `allow`, `sandbox`, `ask` or `deny`."""
     commands: list["CommandPart"]
-    """Everything that the command does, each with its own verdict; of more than a thousand things, the strictest."""
+    """All parts of the command, each with its decision; the strictest thousand if there are more."""
     reason: str
-    """Why, for the part that decides."""
+    """The reason, for the deciding part."""
 
 
 @final
 class CommandDecision(_CommandDecision, total=False):
-    """What was decided about the command."""
+    """The decision on the command."""
 
     answered: Optional["AppliedAnswer"]
-    """What a person has said, where that decided."""
+    """The user's answer, if it decided."""
     commandsLeftOut: Optional[int]
-    """How many of them were left out, where there are more than a thousand."""
+    """The number of omitted parts, if there are more than a thousand."""
     matchedRule: Optional[str]
-    """The rule or the hazard that decides, where it was one."""
+    """The deciding rule or hazard, if any."""
     question: Optional[dict[str, Any]]
-    """What a person is to be asked, in a session: `id`, `shown`, `cwd`, `reasons`, the `variables` and `files` that an answer is bound to, the `answers` that can be given, and in `once` why no yes can last."""
+    """The question to the user, in a session: `id`, `shown`, `cwd`, `reasons`, the `variables` and `files` that an answer is bound to, the possible `answers`, and in `once` why an approval cannot last."""
     rendered: Optional[str]
-    """The same command in one canonical spelling, where every word is certain: run this, and what runs is what was judged."""
+    """The command in a canonical form, if every word is certain. Run this form, so that exactly the judged command runs."""
     shown: Optional[str]
-    """What asks or denies, in one line as a person is to see it: padding is counted, and what has no shape is written out."""
+    """The part that is asked about or denied, on one line for display: padding is counted, and invisible characters are escaped."""
     suggestions: list["SuggestedRule"]
-    """Rules that would make the decision milder, where `suggest` asked for them: to show to a person, never to add automatically."""
+    """With `suggest`, rules that would make the decision milder. Show them to the user; never add them automatically."""
 
 
 class _CommandPart(TypedDict):
     action: str
     argv: list[Optional[str]]
-    """The program and its arguments; `null` for a word that is only known when it runs. Empty for what runs nothing."""
+    """The program and its arguments; `null` for a word that is only known at run time. Empty if the part runs no program."""
     reason: str
     span: "ByteSpan"
 
 
 @final
 class CommandPart(_CommandPart, total=False):
-    """One thing that the command does."""
+    """One part of a command."""
 
     instead: Optional[str]
-    """What would be safer, for a dangerous command."""
+    """A safer alternative, for a dangerous command."""
     rule: Optional[str]
     via: list[str]
-    """The programs and substitutions that it runs through, the outermost first."""
+    """The wrappers and substitutions that it runs through, outermost first."""
 
 
 class _CommandRule(TypedDict):
@@ -170,31 +170,31 @@ class _CommandRule(TypedDict):
     """`allow`, `sandbox`, `ask` or `deny`."""
     id: str
     layer: str
-    """Whose rule it is: `builtin`, `project`, `user` or `admin`, which those of the server are."""
+    """The layer of the rule: `builtin`, `project`, `user` or `admin`; rules of the server are `admin`."""
     pattern: str
-    """Its words in one line; `**` matches all remaining words."""
+    """Its pattern on one line; `**` matches all remaining words."""
     rule: str
     """The rule, in TOML."""
 
 
 @final
 class CommandRule(_CommandRule, total=False):
-    """A rule for commands."""
+    """A command rule."""
 
     place: Optional[str]
-    """Where it stands, if it is in a file of the configuration."""
+    """Its position, if it is in a configuration file."""
     reason: str
     shadowedBy: Optional[str]
-    """The rule that always decides instead."""
+    """The rule that always decides instead, if any."""
 
 
 class _ConsideredRule(TypedDict):
     action: str
-    """What it makes of the command, or would have made of it."""
+    """The effect that it has or would have."""
     id: str
     layer: str
     outcome: str
-    """`decides`; `overruled`, where what is dangerous is stricter; `matches`, where another rule decides; `may_match`, or `no`."""
+    """`decides`; `overruled` if a hazard is stricter; `matches` if another rule decides; `may_match`, or `no`."""
 
 
 @final
@@ -202,12 +202,12 @@ class ConsideredRule(_ConsideredRule, total=False):
     """A rule that was considered."""
 
     why: Optional[str]
-    """Why it does not match, or may not."""
+    """Why it does not match, or may not match."""
 
 
 @final
 class EnforcedProperty(TypedDict):
-    """A property that holds in the sandbox."""
+    """A property that the sandbox enforces."""
 
     means: str
     property: str
@@ -223,7 +223,7 @@ class Enforcement(TypedDict):
 
 @final
 class EnforcementGap(TypedDict):
-    """Something that does not hold, or only in part."""
+    """A property that is not enforced, or only in part."""
 
     property: str
     why: str
@@ -231,7 +231,7 @@ class EnforcementGap(TypedDict):
 
 @final
 class EntryWarning(TypedDict):
-    """An entry, and what is to be said of it."""
+    """An entry with a note."""
 
     entry: str
     reason: str
@@ -239,7 +239,7 @@ class EntryWarning(TypedDict):
 
 @final
 class EvalLimits(TypedDict, total=False):
-    """What an evaluation may spend. More than the server's own bounds is never given."""
+    """Limits of an evaluation. The server's own limits are upper bounds."""
 
     maxBytes: Optional[int]
     """Bytes of all values; 32 MiB by default, 128 MiB at most."""
@@ -255,20 +255,20 @@ class EvalLimits(TypedDict, total=False):
 
 @final
 class EvaluateConfig(TypedDict, total=False):
-    """What holds beside the rules."""
+    """Settings besides the rules."""
 
     defaultAction: Optional[str]
-    """What becomes of a command that no rule matches: `allow`, `sandbox`, `ask` or `deny`."""
+    """The decision for commands without a matching rule: `allow`, `sandbox`, `ask` or `deny`."""
     detectDangerous: Optional[bool]
-    """Whether dangerous commands are found, whatever the rules say. They always are."""
+    """Whether dangerous commands are detected regardless of rules. Must be true."""
 
 
 @final
 class FilteredTool(TypedDict):
-    """A tool that may not be used."""
+    """A denied tool."""
 
     reason: Any
-    """`kind` is `not_in_profile`, `explicit_deny` or `not_in_skill`; beside it stands what decided."""
+    """The reason: `kind` is `not_in_profile`, `explicit_deny` or `not_in_skill`, with the deciding entry."""
     tool: str
 
 
@@ -279,57 +279,57 @@ class _Finding(TypedDict):
     column: int
     """In characters, from 1."""
     description: str
-    """What it means."""
+    """The meaning of the finding."""
     lineNumber: int
     """From 1."""
     matchedText: str
-    """At most 100 characters of what matched."""
+    """The matched text, at most 100 characters."""
     position: int
     """In characters, from 0."""
     remediation: str
-    """What to do about it."""
+    """The fix."""
     ruleId: str
     severity: "Severity"
     view: str
-    """`raw`, `folded` where a disguise had to be taken off first, or `decoded`."""
+    """`raw`, `folded` if it was found after deobfuscation, or `decoded`."""
 
 
 @final
 class Finding(_Finding, total=False):
-    """One hit of one rule."""
+    """A match of a rule."""
 
     changedBy: Optional[str]
-    """The line of a configuration that set this severity, if it is not the severity of the rule itself."""
+    """The position in the configuration that changed the severity of the rule, if any."""
     decodedFrom: Optional[str]
-    """What had to be taken off first: `disguise`, for letters of other scripts, invisible characters and idle quoting, or `encoding`, for base64, hexadecimal digits, escapes, numbers of characters and texts in parts."""
+    """The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or `encoding` for base64, hexadecimal digits, escapes, character codes and split strings."""
     loweredFor: Optional[str]
-    """Why it is a warning, though its rule is critical: its sentence forbids it or quotes it."""
+    """Why it is a warning although its rule is critical: the sentence forbids or quotes the text."""
     path: Optional[str]
     """The file; only for bundles."""
     pathIsLossy: bool
-    """Whether the path lost bytes that are no text."""
+    """Whether bytes of the path that are not UTF-8 were replaced."""
 
 
 @final
 class HostFacts(TypedDict, total=False):
-    """The machine that a plan is made for."""
+    """The machine to plan for."""
 
     bwrap: Optional["Bubblewrap"]
-    """Where bubblewrap is, and its version."""
+    """The path and version of bubblewrap."""
     exists: Optional["ExistingPaths"]
-    """The paths that there are, or `"*"` for everything that could be looked for."""
+    """The existing paths, or `"*"` for every path that a plan may look for."""
     home: Optional[str]
-    """The home of the user."""
+    """The home directory of the user."""
     landlockAbi: Optional[int]
     """The version of Landlock; 0 for none."""
     platform: Optional[str]
     """`linux` or `macos`; `linux` by default."""
     realpath: dict[str, str]
-    """Where links lead: `{"/home/me": "/data/me"}`."""
+    """Targets of symlinks: `{"/home/me": "/data/me"}`."""
     uid: Optional[int]
-    """The user; 1000 by default."""
+    """The user ID; 1000 by default."""
     userNamespaces: Optional[bool]
-    """Whether user namespaces can be made; true by default."""
+    """Whether user namespaces can be created; true by default."""
 
 
 class _LimitEvent(TypedDict):
@@ -339,21 +339,21 @@ class _LimitEvent(TypedDict):
 
 @final
 class LimitEvent(_LimitEvent, total=False):
-    """Something that happens, at a moment of the script."""
+    """An event of the script."""
 
     args: list[Any]
-    """The arguments; the text `"NaN"` is the number NaN."""
+    """The arguments; the string `"NaN"` is the number NaN."""
     atMs: int
-    """When, in milliseconds; 0 by default."""
+    """Its time, in milliseconds; 0 by default."""
 
 
 @final
 class ManifestProblem(TypedDict):
-    """Something that is wrong with a manifest."""
+    """A problem of a manifest."""
 
     column: int
     fix: str
-    """How to mend it."""
+    """The fix."""
     line: int
     message: str
     path: str
@@ -362,12 +362,12 @@ class ManifestProblem(TypedDict):
 
 @final
 class Mount(TypedDict):
-    """Something that the command sees."""
+    """A mount."""
 
     reason: str
     target: str
     what: str
-    """What is there and what may be done with it, in words."""
+    """The content of the mount and the kind of access, in words."""
 
 
 class _NetworkAccess(TypedDict):
@@ -385,7 +385,7 @@ class NetworkAccess(_NetworkAccess, total=False):
 
 @final
 class ParseObstacle(TypedDict):
-    """Why a text was not read."""
+    """Why a text could not be parsed."""
 
     code: str
     message: str
@@ -414,49 +414,49 @@ class PathChange(_PathChange, total=False):
 
 class _PathDecision(TypedDict):
     asked: int
-    """How many questions were asked."""
+    """The number of questions."""
     decision: str
-    """`allow`, `deny` or `ask`: what holds after the answers."""
+    """`allow`, `deny` or `ask`, after the answers."""
     reason: str
-    """Why, in the words of the documents: `jail`, `read-denied`, `policy-ask`, …; what is allowed is `allowed`, or `approved` where a person said so."""
+    """The code of the reason: `jail`, `read-denied`, `policy-ask`, …; `allowed` if it is allowed, `approved` if the user allowed it."""
 
 
 @final
 class PathDecision(_PathDecision, total=False):
-    """What was decided about the path."""
+    """The decision on the path."""
 
     fix: Optional[str]
-    """The narrowest change of the configuration that takes this obstacle away."""
+    """The narrowest change of the configuration that removes this obstacle."""
     path: Optional[str]
-    """Where the path really leads, without links."""
+    """The resolved path, without symlinks."""
     prompts: list["PermissionPrompt"]
     """The questions."""
     rule: Optional[str]
-    """What decided, in a sentence."""
+    """The deciding rule, in a sentence."""
 
 
 class _PathRequest(TypedDict):
     resource: str
-    """The path as the tool was given it, or the command."""
+    """The path as the tool received it, or the command."""
     type: str
     """`fs.read`, `fs.write` or `command.execute`."""
 
 
 @final
 class PathRequest(_PathRequest, total=False):
-    """What is asked for."""
+    """A request for access."""
 
     aborted: bool
-    """Whether the run was aborted: then no question is asked."""
+    """Whether the run was aborted, in which case no question is asked."""
     agent: Optional[str]
     """The agent, for the question."""
     tool: Optional[str]
-    """The tool; answers for a session are remembered for each tool by itself."""
+    """The tool; answers for a session are remembered per tool."""
 
 
 @final
 class PermissionPrompt(TypedDict):
-    """A question to a person."""
+    """A question to the user."""
 
     agentName: str
     operation: str
@@ -467,18 +467,18 @@ class PermissionPrompt(TypedDict):
 
 class _QuarantinedFile(TypedDict):
     leftBy: str
-    """`this-command`, or `earlier-command` where that was found out only now."""
+    """`this-command`, or `earlier-command` if it was found only now."""
     path: str
 
 
 @final
 class QuarantinedFile(_QuarantinedFile, total=False):
-    """Something that was moved away."""
+    """A quarantined file."""
 
     id: Optional[str]
-    """What `stockade quarantine` calls it."""
+    """The ID for `stockade quarantine`."""
     movedTo: Optional[str]
-    """Nothing if it could not be moved."""
+    """Where it was moved; missing if it could not be moved."""
 
 
 class _Redirect(TypedDict):
@@ -492,7 +492,7 @@ class Redirect(_Redirect, total=False):
     """A file that a redirection opens."""
 
     target: Optional[str]
-    """The file; `null` where it is only known when it runs."""
+    """The file; `null` if it is only known at run time."""
 
 
 @final
@@ -527,20 +527,20 @@ class _ResourceUsage(TypedDict):
     diskBytes: int
     """Growth of the file systems that it may write to, including what other programs wrote meanwhile."""
     diskFiles: int
-    """By how many files and folders they grew, likewise."""
+    """Growth of the number of files and directories, likewise."""
     wallTimeMs: int
 
 
 @final
 class ResourceUsage(_ResourceUsage, total=False):
-    """What a command used up."""
+    """The resource usage of a command."""
 
     cpuTimeMs: Optional[int]
-    """Time of processors of all processes; missing with bubblewrap, which does not say so."""
+    """CPU time of all processes; missing with bubblewrap, which does not report it."""
     peakMemoryBytes: Optional[int]
-    """The most memory at once; missing with bubblewrap, which does not say so."""
+    """Peak memory; missing with bubblewrap, which does not report it."""
     writtenBytes: Optional[int]
-    """Bytes that were written to disks, also what was removed again; missing with bubblewrap, which does not say so."""
+    """Bytes written to disk, including deleted data; missing with bubblewrap, which does not report them."""
 
 
 class _ReviewOutcome(TypedDict):
@@ -567,24 +567,24 @@ class ReviewOutcome(_ReviewOutcome, total=False):
 
 @final
 class RouteConfig(TypedDict, total=False):
-    """How commands are routed."""
+    """Configuration of the routing."""
 
     always: Optional[list[str]]
     """Programs that always run in a sandbox."""
     asker: Optional[bool]
-    """Whether a person can be asked; true by default."""
+    """Whether the user can be asked; true by default."""
     backends: Optional[list[str]]
-    """The sandboxes to use, the best first; those of the operating system, then containers, by default."""
+    """The sandboxes to use, in order of preference; by default those of the operating system, then containers."""
     defaultAction: Optional[str]
-    """What becomes of a command that no rule matches: `allow`, `sandbox`, `ask` or `deny`."""
+    """The decision for commands without a matching rule: `allow`, `sandbox`, `ask` or `deny`."""
     detectDangerous: Optional[bool]
-    """Whether dangerous commands are found, whatever the rules say. They always are."""
+    """Whether dangerous commands are detected regardless of rules. Must be true."""
     enabled: Optional[bool]
-    """Whether commands are put into a sandbox at all; false by default."""
+    """Whether commands run in a sandbox at all; false by default."""
     failClosedOnUnavailable: Optional[bool]
-    """Whether a command that needs a sandbox is blocked when no sandbox is available; otherwise a person is asked. True by default."""
+    """Whether a command that needs a sandbox is blocked if none is available; otherwise the user is asked. True by default."""
     never: Optional[list[str]]
-    """Programs that need none while nothing about them is dangerous."""
+    """Programs that need no sandbox unless they are used dangerously."""
 
 
 @final
@@ -637,62 +637,62 @@ class _ScanGap(TypedDict):
 
 @final
 class ScanGap(_ScanGap, total=False):
-    """Something that was not scanned."""
+    """A file that was not scanned."""
 
     pathIsLossy: bool
 
 
 @final
 class ScanOptions(TypedDict, total=False):
-    """How the text is to be scanned."""
+    """Options of a scan."""
 
     decode: Optional[bool]
-    """Whether to look behind disguises as well; true by default."""
+    """Whether to deobfuscate and decode text as well; true by default."""
     maxFindings: Optional[int]
-    """The most findings; 1000 by default."""
+    """The maximum number of findings; 1000 by default."""
     rules: Optional[list[str]]
-    """Only these rules, by their ids."""
+    """Use only the rules with these IDs."""
     rulesToml: Optional[str]
-    """Rules of your own in TOML, added to the built-in ones."""
+    """Additional rules in TOML."""
 
 
 @final
 class SessionConfig(TypedDict, total=False):
-    """What holds in a session."""
+    """Settings of a session."""
 
     answers: "AnswerTerms"
-    """How long answers to commands hold."""
+    """The lifetime of answers to commands."""
     breaker: Optional[dict[str, Any]]
-    """When a service that fails is left alone, as the `config` of `limits.script` for `breaker`."""
+    """The circuit breaker, like `config` of `limits.script` for `breaker`."""
     budget: Optional[dict[str, Any]]
-    """What it may use, as the `config` of `limits.script` for `budget`."""
+    """The budget, like `config` of `limits.script` for `budget`."""
     maxSteps: Optional[int]
-    """How many calls it may make; no limit by default."""
+    """The maximum number of calls; no limit by default."""
     paths: Optional[dict[str, Any]]
-    """The workspace and its rules, as the `config` of `path.authorize`."""
+    """The workspace and its rules, like `config` of `path.authorize`."""
     tools: Optional[dict[str, Any]]
-    """The tools: `{profile, allow, deny}`. Only for an agent, which then has no tool that either policy lacks."""
+    """The tool policy: `{profile, allow, deny}`. Only for an agent, which then has the tools that both policies allow."""
 
 
 class _SignatureCheck(TypedDict):
     byPublisher: bool
-    """Whether it was the publisher. Whether to trust the publisher is another question."""
+    """Whether the publisher signed it. Whether the publisher is trustworthy is a separate decision."""
 
 
 @final
 class SignatureCheck(_SignatureCheck, total=False):
-    """Who signed a manifest."""
+    """The signature of a manifest."""
 
     problem: Optional[str]
-    """Why not."""
+    """The reason if not."""
 
 
 @final
 class SkillProblem(TypedDict):
-    """Something that is wrong with a skill."""
+    """A problem of a skill."""
 
     fix: str
-    """How to mend it."""
+    """The fix."""
     level: Any
     """`error`, `warning` or `note`."""
     line: int
@@ -708,28 +708,28 @@ class _SkillSurface(TypedDict):
     """From 1."""
     path: str
     text: str
-    """What it says, the first characters of it."""
+    """The beginning of its text."""
 
 
 @final
 class SkillSurface(_SkillSurface, total=False):
-    """Something that runs or instructs because it is there."""
+    """A file or entry that runs programs or instructs agents by its presence."""
 
     pathIsLossy: bool
 
 
 @final
 class SourceOverrides(TypedDict, total=False):
-    """What an operator wants otherwise."""
+    """Overrides of the limits of a tool."""
 
     extractionStrategy: Optional["ExtractionStrategy"]
-    """Which ones."""
+    """The part that is kept."""
     maxChars: Optional[float]
-    """How many characters are kept."""
+    """The maximum number of characters in the result."""
     maxResponseBytes: Optional[float]
-    """How many bytes are looked at."""
+    """The maximum number of bytes that are read."""
     stripHidden: Optional[bool]
-    """Whether what a person would not see is taken out of HTML."""
+    """Whether invisible parts of HTML are removed."""
 
 
 @final
@@ -742,19 +742,19 @@ class StrippedCharacters(TypedDict):
 
 @final
 class SuggestedRule(TypedDict):
-    """A rule that would make a decision milder; it was tried."""
+    """A tested rule that would make a decision milder."""
 
     rule: str
-    """The rule, in TOML, as `rulesToml` and files of rules hold it."""
+    """The rule in TOML, as in `rulesToml` and rule files."""
     span: "ByteSpan"
-    """The part that it is about."""
+    """The part of the command that it matches."""
     then: str
-    """What the command becomes with this rule and those before it."""
+    """The decision with this rule and those before it."""
 
 
 @final
 class ToolArgumentLimit(TypedDict):
-    """What a skill says about the arguments of a tool."""
+    """A skill's restriction on the arguments of a tool."""
 
     anyOf: list[str]
     tool: str
@@ -762,29 +762,29 @@ class ToolArgumentLimit(TypedDict):
 
 @final
 class ToolPolicies(TypedDict, total=False):
-    """Policies of a tool's own."""
+    """Additional policies of a tool."""
 
     approveCommands: Optional["CommandPatterns"]
-    """Patterns of commands that a person is asked about."""
+    """Patterns of commands that the user is asked about."""
     denyCommands: Optional["CommandPatterns"]
-    """Patterns of commands that are refused; `"default"` for the commands that no agent should run."""
+    """Patterns of denied commands; `"default"` for commands that no agent should run."""
 
 
 @final
 class ToolPolicy(TypedDict, total=False):
-    """An operator's policy for tools."""
+    """An operator's tool policy."""
 
     allow: list[str]
-    """What is added: names, `group:NAME`, patterns such as `mcp__github__*`."""
+    """Additional tools: names, `group:NAME`, patterns such as `mcp__github__*`."""
     deny: list[str]
-    """What is removed, whatever allows it."""
+    """Denied tools, which take precedence."""
     profile: Optional[str]
     """The baseline; `coding` by default."""
 
 
 @final
 class UnenforcedPermission(TypedDict):
-    """What arguments of `docker` cannot give."""
+    """A requirement that arguments of `docker` cannot cover."""
 
     message: str
     what: str
@@ -793,34 +793,34 @@ class UnenforcedPermission(TypedDict):
 
 @final
 class AnswersListResult(TypedDict):
-    """The answers that hold."""
+    """The valid answers."""
 
     answers: list[dict[str, Any]]
-    """Those of the session first; each with `id`, `answer`, `agent`, `shown`, `cwd`, `rules`, `givenMs` and `endsMs`."""
+    """The session's answers first; each with `id`, `answer`, `agent`, `shown`, `cwd`, `rules`, `givenMs` and `endsMs`."""
 
 
 @final
 class AnswersRevokeResult(TypedDict):
-    """How many answers were revoked."""
+    """The result of revoking answers."""
 
     revoked: int
-    """How many there were."""
+    """The number of revoked answers."""
 
 
 @final
 class AuditQueryResult(TypedDict):
-    """The records that were asked for."""
+    """The matching records."""
 
     events: list[dict[str, Any]]
-    """The newest first."""
+    """The records, newest first."""
 
 
 @final
 class CancelResult(TypedDict):
-    """Whether there was something to end."""
+    """The result of a cancellation."""
 
     cancelled: bool
-    """Whether a command of this id was under way; false where it is answered already, or is another method."""
+    """Whether a command with this `id` was queued or running; false if the request is already answered or has another method."""
 
 
 @final
@@ -874,7 +874,7 @@ class ChangesDiscardResult(TypedDict):
 
 @final
 class ChangesListResult(TypedDict):
-    """The commands that changed something in a view, with how far each has come."""
+    """The commands with changes, each with its state."""
 
     changes: list["ChangeSet"]
 
@@ -898,49 +898,49 @@ class _CommandEvaluateResult(TypedDict):
     action: str
     """The strictest action of all parts: `allow`, `sandbox`, `ask` or `deny`."""
     commands: list["CommandPart"]
-    """Everything that the command does, each with its own verdict; of more than a thousand things, the strictest."""
+    """All parts of the command, each with its decision; the strictest thousand if there are more."""
     reason: str
-    """Why, for the part that decides."""
+    """The reason, for the deciding part."""
 
 
 @final
 class CommandEvaluateResult(_CommandEvaluateResult, total=False):
-    """What was decided about the command."""
+    """The decision on the command."""
 
     answered: Optional["AppliedAnswer"]
-    """What a person has said, where that decided."""
+    """The user's answer, if it decided."""
     commandsLeftOut: Optional[int]
-    """How many of them were left out, where there are more than a thousand."""
+    """The number of omitted parts, if there are more than a thousand."""
     matchedRule: Optional[str]
-    """The rule or the hazard that decides, where it was one."""
+    """The deciding rule or hazard, if any."""
     question: Optional[dict[str, Any]]
-    """What a person is to be asked, in a session: `id`, `shown`, `cwd`, `reasons`, the `variables` and `files` that an answer is bound to, the `answers` that can be given, and in `once` why no yes can last."""
+    """The question to the user, in a session: `id`, `shown`, `cwd`, `reasons`, the `variables` and `files` that an answer is bound to, the possible `answers`, and in `once` why an approval cannot last."""
     rendered: Optional[str]
-    """The same command in one canonical spelling, where every word is certain: run this, and what runs is what was judged."""
+    """The command in a canonical form, if every word is certain. Run this form, so that exactly the judged command runs."""
     shown: Optional[str]
-    """What asks or denies, in one line as a person is to see it: padding is counted, and what has no shape is written out."""
+    """The part that is asked about or denied, on one line for display: padding is counted, and invisible characters are escaped."""
     suggestions: list["SuggestedRule"]
-    """Rules that would make the decision milder, where `suggest` asked for them: to show to a person, never to add automatically."""
+    """With `suggest`, rules that would make the decision milder. Show them to the user; never add them automatically."""
 
 
 class _CommandParseResult(TypedDict):
     dynamic: bool
-    """Whether something is only known when it runs."""
+    """Whether any part is only known at run time."""
     redirects: list["Redirect"]
     """The files that redirections open."""
     simpleCommands: list[list[Optional[str]]]
-    """What runs as it is written."""
+    """The programs that run directly."""
     spans: list["ByteSpan"]
-    """Where each of these is written, in bytes."""
+    """The position of each of these, in bytes."""
     unparseable: bool
-    """Whether no reader can be sure of it: it must not run."""
+    """Whether it cannot be parsed with certainty, and therefore must not run."""
     unwrapped: list[list[Optional[str]]]
-    """What runs through wrappers, and in texts that another shell gets."""
+    """The programs that run through wrappers, and in texts for another shell."""
 
 
 @final
 class CommandParseResult(_CommandParseResult, total=False):
-    """What a command does."""
+    """The analysis of a command."""
 
     reason: Optional["ParseObstacle"]
     """Why it is unparseable."""
@@ -948,9 +948,9 @@ class CommandParseResult(_CommandParseResult, total=False):
 
 class _CommandRouteResult(TypedDict):
     action: str
-    """What was decided about the command: `allow`, `sandbox`, `ask` or `deny`."""
+    """The decision on the command: `allow`, `sandbox`, `ask` or `deny`."""
     ask: bool
-    """Whether a person must say yes first. What is `blocked` then runs as it is, after a yes."""
+    """Whether the user must approve it first. With `blocked`, an approved command runs without a sandbox."""
     mode: str
     """`direct`, `sandbox` or `blocked`."""
     reason: str
@@ -971,71 +971,71 @@ class _CommandValidateResult(TypedDict):
 
 @final
 class CommandValidateResult(_CommandValidateResult, total=False):
-    """What the validator says."""
+    """The result of the validator."""
 
     kind: Optional[str]
-    """The kind of what was found, by its stable name."""
+    """The stable name of the kind of finding."""
     message: Optional[str]
     span: Optional["ByteSpan"]
 
 
 class _ContainerManifestResult(TypedDict):
     errors: list["ManifestProblem"]
-    """What is wrong with it."""
+    """The problems."""
     notEnforced: list["UnenforcedPermission"]
-    """What these arguments alone do not give."""
+    """Requirements that these arguments do not cover."""
     valid: bool
-    """Whether every field is as the schema wants it. That says nothing about who signed it."""
+    """Whether every field conforms to the schema. This does not verify the signature."""
 
 
 @final
 class ContainerManifestResult(_ContainerManifestResult, total=False):
-    """What a manifest says."""
+    """The validated manifest."""
 
     dockerArgs: Optional[list[str]]
-    """The arguments of `docker`, each a word of its own."""
+    """The arguments of `docker`."""
     killArgs: Optional[list[str]]
-    """The arguments of `docker` that end the run: killing the client leaves it running."""
+    """The arguments of `docker` that end the run, because killing the client leaves the container running."""
     manifestHash: Optional[str]
-    """The Keccak-256 of its canonical text, which is what is signed."""
+    """The Keccak-256 hash of its canonical text, which is signed."""
     signature: Optional["SignatureCheck"]
-    """Whether the publisher's key signed it as it is."""
+    """Whether the signature of the publisher's key is valid."""
     timeoutMs: Optional[int]
-    """When to kill it."""
+    """The time after which to kill it, in milliseconds."""
 
 
 @final
 class EvalResult(TypedDict):
-    """The value that came out."""
+    """The resulting value."""
 
     value: Any
-    """The value, as JSON: `undefined` is `null`, a date is a text, a set a list, a map a list of pairs."""
+    """The value as JSON: `undefined` is `null`, a date is a string, a set a list, a map a list of pairs."""
 
 
 @final
 class EvalConditionResult(TypedDict):
-    """Whether the condition of the request holds."""
+    """The value of a condition."""
 
     value: bool
 
 
 @final
 class EvalInterpolateResult(TypedDict):
-    """The text with its values filled in."""
+    """The interpolated text."""
 
     text: str
 
 
 class _ExecResult(TypedDict):
     backend: str
-    """What made the sandbox."""
+    """The backend of the sandbox."""
     commandExitCode: int
-    """The same, whatever it left."""
+    """The command's own exit code, regardless of what it left behind."""
     droppedBytes: int
     """How many bytes were dropped, because they exceeded the limit or the client did not read them in time."""
     durationMs: int
     end: str
-    """How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`, `cancelled`, `not-found` or `not-executable`."""
+    """How it ended: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`, `cancelled`, `not-found` or `not-executable`."""
     enforcement: "Enforcement"
     exitCode: int
     """Exit code of the command; or 123 when files were quarantined, or a changed link resolves to the home directory or to files that other programs obey; 124 when it timed out, 126 when the program cannot be run, 127 when the program was not found, 128 plus the signal number when a signal ended it."""
@@ -1043,34 +1043,34 @@ class _ExecResult(TypedDict):
     stdoutBase64: str
     timedOut: bool
     truncated: bool
-    """Whether something that it printed was dropped."""
+    """Whether output was dropped."""
     usage: "ResourceUsage"
 
 
 @final
 class ExecResult(_ExecResult, total=False):
-    """How a command ended."""
+    """The result of a command."""
 
     brokerLost: Optional[str]
-    """Why it reached nothing any more, if the broker that served it ended before it did."""
+    """Why it lost its network, if its shared proxy ended before it."""
     changed: list["ChangedFile"]
-    """Files that other programs or agents obey, and that it changed; and new links that lead out of the workspace."""
+    """Changed files that other programs or agents obey, and new symlinks that point out of the workspace."""
     decision: Optional[dict[str, Any]]
-    """What was decided about it, for an agent: `id`, `layer`, `effect`, `subject`, `rule`, `reason`."""
+    """For an agent: the decision, with `id`, `layer`, `effect`, `subject`, `rule`, `reason`."""
     exposed: list["ChangedFile"]
-    """Files that it could read although secrets stand in them: programs need the rest."""
+    """Readable files that contain secrets, because programs need the rest of their content."""
     hostsRefused: list[dict[str, Any]]
-    """The hosts that it was not let through to, each once: `id`, `layer`, `effect`, `subject`, `rule`, `reason`, `fix`."""
+    """Refused hosts, each once: `id`, `layer`, `effect`, `subject`, `rule`, `reason`, `fix`."""
     pieces: Optional[int]
-    """With `stream`: how many notifications there were. The last one has a `seq` that is one less."""
+    """With `stream`: the number of notifications. The `seq` of the last one is one less."""
     quarantine: list["QuarantinedFile"]
-    """What it left in the workspace that other programs would obey, and where that was put."""
+    """Files that other programs would obey, which it left in the workspace and which were quarantined."""
     quarantineDropped: list[str]
-    """What had been in quarantine and was dropped for want of room, or because it had been there for too long."""
+    """Older quarantined files that were deleted, because of their age or for space."""
     result: Optional[dict[str, Any]]
-    """For an agent, and without `stream`: what of its output is for a model, as the profile `bash` of its configuration has it: `text`, `truncated`, `originalBytes`, `removed`, `hidden`, `findings`, `worst`."""
+    """For an agent without `stream`: the output for a model, by the profile `bash` of the configuration: `text`, `truncated`, `originalBytes`, `removed`, `hidden`, `findings`, `worst`."""
     review: Optional["ReviewOutcome"]
-    """What it changed, where it worked on a view of the workspace: `changes.diff` shows it."""
+    """Its changes, if it ran on an overlay of the workspace: `changes.diff` shows them."""
     signal: Optional[int]
     """The signal that ended it."""
     warning: Optional[str]
@@ -1079,56 +1079,56 @@ class ExecResult(_ExecResult, total=False):
 
 @final
 class GraphBeginResult(TypedDict):
-    """The run that was begun."""
+    """The new run."""
 
     graph: str
-    """Its name, for `graph` of session.open. Who knows it may join."""
+    """Its name, for `graph` of session.open. It cannot be guessed: every client that knows it can join."""
     path: str
-    """Its folder, by the same path outside and within a sandbox."""
+    """Its directory, at the same path inside and outside of sandboxes."""
 
 
 @final
 class GraphEndResult(TypedDict):
-    """The run that was ended."""
+    """The ended run."""
 
     graph: str
 
 
 class _LimitsAdmitResult(TypedDict):
     permit: int
-    """For `limits.settle`."""
+    """The permit, for `limits.settle`."""
 
 
 @final
 class LimitsAdmitResult(_LimitsAdmitResult, total=False):
-    """Leave to make one call."""
+    """A permit for one call."""
 
     stepsLeft: Optional[int]
-    """How many steps the session has left; `null` for no limit."""
+    """The number of steps that the session has left; `null` without a limit."""
 
 
 @final
 class LimitsScriptResult(TypedDict):
-    """What the limits answer to each event."""
+    """The answers to all events."""
 
     results: list[Any]
-    """One for each event: `null` for nothing, `{"error": {scope, currentUsage, cap, …}}` for a refusal."""
+    """One for each event: `null` if there is no result, `{"error": {scope, currentUsage, cap, …}}` for a refusal."""
 
 
 @final
 class LimitsSettleResult(TypedDict):
-    """The call is settled."""
+    """The settled call."""
 
     overrun: bool
-    """Whether it cost more than was asked for."""
+    """Whether it cost more than the estimate."""
 
 
 @final
 class NetCheckResult(TypedDict):
-    """What was decided about each host, in the order of the request."""
+    """The decision on each host, in the order of the request."""
 
     decisions: list[dict[str, Any]]
-    """Each with `id`, `layer`, `effect`, `subject`, `rule`, `reason`, and `fix` where it is refused."""
+    """The decisions, each with `id`, `layer`, `effect`, `subject`, `rule`, `reason`, and `fix` for a refusal."""
 
 
 @final
@@ -1140,10 +1140,10 @@ class PathAuthorizeResults(TypedDict):
 
 @final
 class PingResult(TypedDict):
-    """The server is there, and this is how it stands."""
+    """The status of the server."""
 
     ready: bool
-    """Whether commands begin: not any more, where the server is about to end."""
+    """Whether new commands start; false while the server is shutting down."""
 
 
 @final
@@ -1152,9 +1152,9 @@ class PolicyAddResult(TypedDict):
 
     added: list["CommandRule"]
     place: str
-    """Where they are kept."""
+    """The file with the rules."""
     wasThere: list[str]
-    """Rules that one says already which is there, by its name."""
+    """Rules that an existing rule covers, with its name."""
 
 
 @final
@@ -1162,37 +1162,37 @@ class PolicyExplainResult(TypedDict):
     """A decision, and the rules behind it."""
 
     considered: list[list["ConsideredRule"]]
-    """The rules that were considered for each of its commands, in the same order."""
+    """The rules that were considered for each of its parts, in the same order."""
     decision: "CommandDecision"
-    """What `command.evaluate` says of the command."""
+    """The answer of `command.evaluate` for the command."""
 
 
 @final
 class PolicyExportResult(TypedDict):
-    """The rules of the server, written as a rule file."""
+    """The rules of the server, as a rule file."""
 
     rulesToml: str
-    """The file in TOML, as `rulesToml`, `policy.import` and `--rules` take it."""
+    """The file in TOML, for `rulesToml`, `policy.import` and `--rules`."""
 
 
 @final
 class PolicyImportResult(TypedDict):
-    """What came of a document."""
+    """The result of an import."""
 
     added: list["CommandRule"]
     changed: list["EntryWarning"]
-    """Entries that mean something else here than there."""
+    """Entries with another meaning than in the source."""
     leftOut: list["EntryWarning"]
-    """Entries that became no rule."""
+    """Entries that could not be imported."""
     place: str
-    """Where they are kept."""
+    """The file with the rules."""
     wasThere: list[str]
-    """Rules that one says already which is there, by its name."""
+    """Rules that an existing rule covers, with its name."""
 
 
 @final
 class PolicyListResult(TypedDict):
-    """Rules for commands, those that decide first at the beginning."""
+    """Command rules, in order of precedence."""
 
     rules: list["CommandRule"]
 
@@ -1202,24 +1202,24 @@ class PolicyRemoveResult(TypedDict):
     """The rules that were removed."""
 
     place: str
-    """Where they were kept."""
+    """The file that contained them."""
     removed: list["CommandRule"]
 
 
 @final
 class SandboxPlanResult(TypedDict):
-    """What would be run, and how."""
+    """The planned sandbox."""
 
     argv: list[str]
     """Its arguments."""
     backend: str
     enforcement: "Enforcement"
     env: dict[str, str]
-    """Its variables, and no others."""
+    """Its complete environment."""
     mounts: list["Mount"]
-    """What it sees, in the order in which it is mounted, and why. On a Mac nothing is mounted: the profile, an argument, says it."""
+    """The mounts, in order, each with a reason. On a Mac nothing is mounted: the profile in the arguments has the rules."""
     program: str
-    """The program that is started: bubblewrap, `sandbox-exec`, or the command itself."""
+    """The program to start: bubblewrap, `sandbox-exec`, or the command itself."""
     seccomp: bool
     """Whether system calls are filtered."""
     warnings: list[str]
@@ -1227,149 +1227,149 @@ class SandboxPlanResult(TypedDict):
 
 class _SanitizeResult(TypedDict):
     body: str
-    """The text to use in place of the original."""
+    """The text to use instead of the original."""
     changed: bool
     """Whether the body differs from the text."""
     htmlCommentsStripped: int
     invisibleStripped: "StrippedCharacters"
     notes: list[str]
-    """What a person should look at."""
+    """Notes that a user should review."""
     tagBlockDetected: bool
-    """Whether text was hidden in characters of the tag block."""
+    """Whether text was hidden in Unicode tag characters."""
     truncated: bool
-    """Whether it was cut."""
+    """Whether it was truncated."""
 
 
 @final
 class SanitizeResult(_SanitizeResult, total=False):
-    """The clean text, and what was done to it."""
+    """The cleaned text, and what was removed."""
 
     hiddenText: Optional[str]
-    """The message that the removed characters spell, if they spell one."""
+    """The message in the removed characters, if any."""
 
 
 class _ScanResult(TypedDict):
     clean: bool
-    """Whether nothing was found, and everything was looked at."""
+    """Whether everything was scanned and nothing was found."""
     findings: list["Finding"]
     truncated: bool
-    """Whether there was more to report than a limit allows, or parts of the input could not be read."""
+    """Whether findings were omitted because of a limit, or parts of the input could not be read."""
 
 
 @final
 class ScanResult(_ScanResult, total=False):
-    """What was found, in the order of the text."""
+    """The findings, in the order of the text."""
 
     rulesOff: list[str]
-    """Rules that are off by the configuration, each with where that stands."""
+    """Rules that the configuration disables, each with the position of the setting."""
     worst: Optional["Severity"]
     """The worst severity."""
 
 
 class _ScanBundleResult(TypedDict):
     clean: bool
-    """Whether nothing was found, and everything was looked at."""
+    """Whether everything was scanned and nothing was found."""
     files: int
-    """How many files were scanned."""
+    """The number of scanned files."""
     findings: list["Finding"]
-    """Each with the path of its file."""
+    """The findings, each with the path of its file."""
     incomplete: list["ScanGap"]
-    """What could not be scanned, or not all of it."""
+    """Files that could not be scanned completely."""
     notScanned: list["ScanGap"]
-    """What is not text: media files (`media`), and files of unknown content, with which the input is not clean."""
+    """Files that are not text: media files (`media`), and files of unknown content, which keep the input from being clean."""
     truncated: bool
-    """Whether there was more to report than a limit allows."""
+    """Whether results were omitted because of a limit."""
 
 
 @final
 class ScanBundleResult(_ScanBundleResult, total=False):
-    """What was found in a bundle."""
+    """The findings in a bundle."""
 
     setAside: Any
-    """Rules that are off by the configuration."""
+    """Rules that the configuration disables."""
     surfaces: list["SkillSurface"]
-    """What runs or instructs because it is there, whatever was found in it."""
+    """Files that run programs or instruct agents by their presence, whether or not they have findings."""
     unlisted: int
-    """How many more rows `incomplete`, `notScanned` and `surfaces` would have, had they no limit."""
+    """The numbers of omitted rows of `incomplete`, `notScanned` and `surfaces`."""
     worst: Optional["Severity"]
     """The worst severity."""
 
 
 @final
 class SessionCloseResult(TypedDict):
-    """The session that was closed."""
+    """The closed session."""
 
     session: str
 
 
 @final
 class SessionOpenResult(TypedDict):
-    """The session that was opened."""
+    """The new session."""
 
     session: str
-    """Its name. Who knows it may answer for it."""
+    """Its name. It is secret: every client that knows it can answer questions of the session."""
 
 
 class _SkillAdmitResult(TypedDict):
     admission: str
-    """`accepted`, `flagged`, `malformed` where it is written in a way that is not permitted, or `blocked` where it attacks."""
+    """`accepted`, `flagged`, `malformed` if its format is not permitted, or `blocked` if it contains an attack."""
     findings: list[Any]
     name: str
     problems: list["SkillProblem"]
     reasons: list[str]
     """Why it is not simply accepted, in sentences."""
     surfaces: list[Any]
-    """What of it runs, or instructs: commands, hooks, servers, scripts, machine code, archives."""
+    """Its parts that run programs or instruct agents: commands, hooks, servers, scripts, machine code, archives."""
 
 
 @final
 class SkillAdmitResult(_SkillAdmitResult, total=False):
-    """What came of a skill at the door."""
+    """The result of an admission."""
 
     manifest: Any
     rulesOff: list[str]
-    """Rules of the scanner that are off by the configuration, each with where that stands."""
+    """Scanner rules that the configuration disables, each with the position of the setting."""
     sanitized: Optional[str]
-    """Its text, cleaned; nothing where it is blocked."""
+    """Its text, cleaned; missing if it is blocked."""
 
 
 class _SkillManifestResult(TypedDict):
     errors: list["SkillProblem"]
     valid: bool
-    """Whether its dialect permits it."""
+    """Whether it is valid in its dialect."""
 
 
 @final
 class SkillManifestResult(_SkillManifestResult, total=False):
-    """What a skill says about itself."""
+    """The front matter of a skill."""
 
     body: Optional[str]
-    """Its text, cleaned; nothing where it is not valid."""
+    """Its text, cleaned; missing if it is not valid."""
     manifest: Any
-    """Nothing where it is not valid."""
+    """Missing if it is not valid."""
 
 
 class _SourceApplyResult(TypedDict):
     originalBytes: int
     text: str
     truncated: bool
-    """Whether something was left out for its size."""
+    """Whether it was truncated."""
 
 
 @final
 class SourceApplyResult(_SourceApplyResult, total=False):
-    """What may reach the model."""
+    """The text for the model."""
 
     findings: Optional[list[Any]]
-    """For an agent: what the scanner found, the worst first."""
+    """For an agent: the scanner's findings, the worst first."""
     findingsTruncated: Optional[bool]
-    """For an agent: whether there is more than was looked at or is listed."""
+    """For an agent: whether the scan or the list of findings is incomplete."""
     hidden: Optional[bool]
     """For an agent: whether the text contains text hidden in invisible characters."""
     removed: Optional[int]
-    """For an agent: how many comments and invisible characters were taken out."""
+    """For an agent: the number of removed comments and invisible characters."""
     worst: Optional[str]
-    """For an agent: how bad the worst finding is."""
+    """For an agent: the severity of the worst finding."""
 
 
 @final
@@ -1384,34 +1384,34 @@ class SourceResolveResult(TypedDict):
 
 class _ToolsResolveResult(TypedDict):
     allowed: list[str]
-    """The tools that may be used, in the order in which they were given."""
+    """The allowed tools, in the given order."""
     filtered: list["FilteredTool"]
-    """The tools that may not."""
+    """The denied tools."""
     warnings: list[str]
-    """Names in the policy, and in the list of the skill, that mean nothing. A tool that a deny list misspells is not denied; a group that it misspells denies everything."""
+    """Unknown names in the policy and in the skill's list. A misspelled tool in a deny list denies nothing; a misspelled group denies everything."""
 
 
 @final
 class ToolsResolveResult(_ToolsResolveResult, total=False):
-    """What is left of the tools."""
+    """The resolved tools."""
 
     limits: list["ToolArgumentLimit"]
-    """What the arguments of allowed tools must keep to: one of `anyOf` of every row."""
+    """Restrictions on the arguments of allowed tools: one of `anyOf` of every row must match."""
 
 
 class _VersionResult(TypedDict):
     methods: list[str]
-    """Its methods: one that is not there is one that it does not have on this system."""
+    """The methods that are available on this system."""
     name: str
     version: str
 
 
 @final
 class VersionResult(_VersionResult, total=False):
-    """Which server it is."""
+    """The version of the server."""
 
     agent: Optional[str]
-    """The agent that it is for, where it is for one alone."""
+    """The agent, if the server serves a single one."""
 
 
 @final
@@ -1422,14 +1422,14 @@ class ExecOutputNotification(TypedDict):
     id: Any
     """The `id` of the request."""
     seq: int
-    """Counts the pieces of one request from 0, of both streams together, without a gap."""
+    """Sequence number of the piece, from 0 and without gaps, over both streams."""
     stream: str
     """`stdout` or `stderr`."""
 
 
 class _PolicyChangedNotification(TypedDict):
     policies: list[str]
-    """The names of its policies, in the order in which they are asked; the names of the rules that were added or removed, for those of the server."""
+    """The names of its policies, in order of evaluation; for rules of the server, the names of the added or removed rules."""
 
 
 @final
@@ -1437,18 +1437,18 @@ class PolicyChangedNotification(_PolicyChangedNotification, total=False):
     """Parameters of `policy.changed`: the policies in effect from now on. Sent to every client with a `listen` session."""
 
     session: Optional[str]
-    """The session whose policies changed; without one, it is the rules of the server."""
+    """The session whose policies changed; missing if the rules of the server changed."""
     tool: Optional[str]
     """The tool whose policies changed."""
 
 
-#: What a person has said to a command.
+#: The user's answer to a command.
 Answer = Literal["allow", "deny", "allow-session", "deny-session", "allow-always"]
 
 #: One of these.
 CommandPatterns = Union[str, list[str]]
 
-#: What is asked of `eval`.
+#: The kind of an evaluation.
 EvalFunction = Literal["eval", "evalAsync", "condition", "interpolate"]
 
 #: One of these.
@@ -1457,10 +1457,10 @@ ExistingPaths = Union[str, list[str]]
 #: One of these.
 ExtractionStrategy = Literal["readability", "structured", "tail", "raw"]
 
-#: How a document with rules is written.
+#: The format of a document with rules.
 ImportFormat = Literal["toml", "yaml", "json", "claude"]
 
-#: A list, or a text with entries separated by spaces or commas.
+#: A list, or a string with entries separated by spaces or commas.
 ListOrText = Union[str, list[str]]
 
 #: How much of the network a command reaches.
@@ -1478,7 +1478,7 @@ SandboxMode = Literal["danger-full-access", "workspace-write", "read-only"]
 #: One of these.
 Severity = Literal["WARN", "CRITICAL"]
 
-#: The shell that reads the text.
+#: The shell that parses the text.
 Shell = Literal["bash", "sh", "zsh"]
 
 #: The answer to one request, or `{results: […]}` for several.
@@ -1498,19 +1498,19 @@ class LimitExhaustedError(ServerError):
 
 
 class SandboxUnavailableError(ServerError):
-    """No sandbox can do it; `data` has the fix."""
+    """No sandbox can enforce the request; `data` has the fix."""
 
 
 class EvaluationTimedOutError(ServerError):
-    """The evaluation took too long, or waits for what never comes."""
+    """The evaluation timed out, or awaits a promise that never settles."""
 
 
 class CommandCancelledError(ServerError):
-    """The command was cancelled before it began, and nothing ran."""
+    """The command was cancelled before it started, and nothing ran."""
 
 
 class InvalidRequestError(ServerError):
-    """It is no request: a member is missing or unknown, a batch is empty or too long, or a line is too long."""
+    """Invalid request: a member is missing or unknown, a batch is empty or too long, or a line is too long."""
 
 
 class UnknownMethodError(ServerError):
@@ -1518,15 +1518,15 @@ class UnknownMethodError(ServerError):
 
 
 class InvalidParametersError(ServerError):
-    """A parameter is missing, unknown or wrong; the message has the nearest name."""
+    """A parameter is missing, unknown or invalid; the message suggests the nearest name."""
 
 
 class InternalErrorError(ServerError):
-    """The answer could not be found out, through no fault of the request."""
+    """A failure that the request did not cause."""
 
 
 class UnreadableLineError(ServerError):
-    """The line is no JSON."""
+    """The line is not JSON."""
 
 
 #: The error of each code.
@@ -1613,9 +1613,9 @@ class Methods:
         session: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "AnswersListResult":
-        """List the answers to commands that hold: those of a session, and those that are kept for later ones.
+        """List valid answers to commands: those of a session, and those stored for later sessions.
 
-        - `session`: The session; without one, those that are kept.
+        - `session`: The session; by default, the stored answers.
         """
         answer = self._send(
             "answers.list",
@@ -1634,11 +1634,11 @@ class Methods:
         session: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "AnswersRevokeResult":
-        """Revoke answers to commands: a person is asked again then.
+        """Revoke answers to commands, so that the user is asked again.
 
-        - `all`: Whether to revoke all of them, instead of one.
-        - `id`: The name of the answer, as `answers.list` has it.
-        - `session`: The session; without one, those that are kept.
+        - `all`: Whether to revoke all answers.
+        - `id`: The ID of the answer, from `answers.list`.
+        - `session`: The session; by default, the stored answers.
         """
         answer = self._send(
             "answers.revoke",
@@ -1665,17 +1665,17 @@ class Methods:
         until: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "AuditQueryResult":
-        """Return the newest records that fit, the newest first.
+        """Return the newest matching records, newest first.
 
         - `agent`: The agent.
-        - `event`: The event; `%` matches any characters, `_` one.
-        - `limit`: At most so many; 20 by default, and never more than 1000.
-        - `name`: The decision of this name: what a refusal tells as its `id`.
+        - `event`: The event; `%` matches any characters, `_` one character.
+        - `limit`: The maximum number of records; 20 by default, 1000 at most.
+        - `name`: The ID of a decision, as in the `id` of a refusal.
         - `run`: The run.
-        - `severity`: Of this severity or a higher one: `info`, `warn` or `high`.
-        - `since`: Not before: `2026-11-21`, `2026-11-21T09:30:00Z`, or how long ago, such as `2h`.
+        - `severity`: The minimum severity: `info`, `warn` or `high`.
+        - `since`: The earliest time: `2026-11-21`, `2026-11-21T09:30:00Z`, or an age such as `2h`.
         - `skill`: The skill.
-        - `until`: Before, in the same form.
+        - `until`: The end of the time range, in the same form.
         """
         answer = self._send(
             "audit.query",
@@ -1700,9 +1700,9 @@ class Methods:
         id: Any,
         timeout: Optional[float] = None,
     ) -> "CancelResult":
-        """End an `exec` that is under way on this connection, by the `id` of its request: all that it started is gone, and it is answered with `end`: `cancelled`. One that has not begun is answered with an error, and nothing of it runs.
+        """Cancel an `exec` of this connection, by the `id` of its request. All processes of a running command are killed, and the request is answered with `end`: `cancelled`. A command that has not started is answered with an error and does not run.
 
-        - `id`: The `id` of the request, a number or a string as it was sent.
+        - `id`: The `id` of the request, a number or a string, as it was sent.
         """
         answer = self._send(
             "cancel",
@@ -1722,12 +1722,12 @@ class Methods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesApplyResult":
-        """Put changes into the workspace. What the user changed meanwhile is not overwritten, and nothing of the same repository is applied then: `conflicts` names it. What other programs obey is never applied: `refused` names it.
+        """Apply changes to the workspace. Files that the user changed meanwhile are not overwritten, and then nothing of the same repository is applied: `conflicts` lists them. Files that other programs obey are never applied: `refused` lists them.
 
-        - `id`: What the list calls it, or the beginning of that.
-        - `paths`: Files and folders below the workspace; all by default.
-        - `session`: The session of an agent: what was changed in another workspace than its own is not there for it.
-        - `workspace`: The workspace whose changes are meant, where no session has one.
+        - `id`: The ID from the list, or a prefix of it.
+        - `paths`: Files and directories, relative to the workspace; all by default.
+        - `session`: The session of an agent, which sees only changes in its own workspace.
+        - `workspace`: The workspace of the changes, if no session has one.
         """
         answer = self._send(
             "changes.apply",
@@ -1751,13 +1751,13 @@ class Methods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesDiffResult":
-        """Show what a command changed, path by path; `lines` shows it line by line.
+        """Show the changes of a command by path; with `lines`, line by line.
 
-        - `id`: What the list calls it, or the beginning of that.
-        - `lines`: Whether what is different in files is shown line by line, for the first thousand of them; true by default.
-        - `paths`: Files and folders below the workspace; all by default.
-        - `session`: The session of an agent: what was changed in another workspace than its own is not there for it.
-        - `workspace`: The workspace whose changes are meant, where no session has one.
+        - `id`: The ID from the list, or a prefix of it.
+        - `lines`: Whether to include line-by-line differences of the first thousand files; true by default.
+        - `paths`: Files and directories, relative to the workspace; all by default.
+        - `session`: The session of an agent, which sees only changes in its own workspace.
+        - `workspace`: The workspace of the changes, if no session has one.
         """
         answer = self._send(
             "changes.diff",
@@ -1781,12 +1781,12 @@ class Methods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesDiscardResult":
-        """Give changes up that wait.
+        """Discard pending changes.
 
-        - `id`: What the list calls it, or the beginning of that.
-        - `paths`: Files and folders below the workspace; all by default.
-        - `session`: The session of an agent: what was changed in another workspace than its own is not there for it.
-        - `workspace`: The workspace whose changes are meant, where no session has one.
+        - `id`: The ID from the list, or a prefix of it.
+        - `paths`: Files and directories, relative to the workspace; all by default.
+        - `session`: The session of an agent, which sees only changes in its own workspace.
+        - `workspace`: The workspace of the changes, if no session has one.
         """
         answer = self._send(
             "changes.discard",
@@ -1807,10 +1807,10 @@ class Methods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesListResult":
-        """List the commands that changed something in a view of their workspace, the newest first.
+        """List the commands with changes on an overlay of their workspace, newest first.
 
-        - `session`: The session of an agent: what was changed in another workspace than its own is not there for it.
-        - `workspace`: The workspace whose changes are meant, where no session has one.
+        - `session`: The session of an agent, which sees only changes in its own workspace.
+        - `workspace`: The workspace of the changes, if no session has one.
         """
         answer = self._send(
             "changes.list",
@@ -1831,12 +1831,12 @@ class Methods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesUndoResult":
-        """Take changes back that were applied. They wait again then.
+        """Undo applied changes. They are pending again.
 
-        - `id`: What the list calls it, or the beginning of that.
-        - `paths`: Files and folders below the workspace; all by default.
-        - `session`: The session of an agent: what was changed in another workspace than its own is not there for it.
-        - `workspace`: The workspace whose changes are meant, where no session has one.
+        - `id`: The ID from the list, or a prefix of it.
+        - `paths`: Files and directories, relative to the workspace; all by default.
+        - `session`: The session of an agent, which sees only changes in its own workspace.
+        - `workspace`: The workspace of the changes, if no session has one.
         """
         answer = self._send(
             "changes.undo",
@@ -1868,20 +1868,20 @@ class Methods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "CommandEvaluateResult":
-        """Decide what may become of a command, part by part. What a person has answered to exactly this command for always counts. In a session, so does what they have said in it, and what is asked is returned as a `question`: show it, and send the request again with its `id` and the `answer`. In the session of an agent its configuration decides, rules of the request only make that stricter, and every decision is put on record.
+        """Decide on a command, part by part. Stored answers of the user to exactly this command apply, and in a session those of the session as well. A decision `ask` in a session contains a `question`: show it to the user, and repeat the request with its `id` and the `answer`. In the session of an agent the agent's configuration decides, rules of the request can only make it stricter, and every decision is recorded.
 
-        - `answer`: What the person has said. What is to hold for more than this request needs `question`, and `session` where it is for that.
-        - `argv`: The same as a program and its arguments.
-        - `command`: The command, as text for a shell.
-        - `cwd`: The folder that it would run in, for rules about folders.
-        - `question`: The `id` of the question that a person was shown. When the command, its folder, a variable or a file that it names has changed since, `answer` counts for nothing.
-        - `rules`: Rules of your own, as objects; they come before the built-in ones.
-        - `rulesToml`: Rules of your own, as the text of a rule file in TOML.
-        - `session`: A session, whose answers count; those that are kept for later sessions count in each, and without one.
+        - `answer`: The user's answer. One that applies to more than this request needs `question`, and `session` if it is for the session.
+        - `argv`: The command as a program and its arguments.
+        - `command`: The command, as a shell text.
+        - `cwd`: The working directory, for rules about directories.
+        - `question`: The `id` of the question that was shown to the user. If the command, its directory, a variable or a file that it names has changed since, `answer` is void.
+        - `rules`: Additional rules, as objects; they precede the built-in ones.
+        - `rulesToml`: Additional rules, as the text of a rule file in TOML.
+        - `session`: A session, whose answers apply. Stored answers apply in every session, and without one.
         - `shell`: The shell that would run it; `bash` by default.
-        - `suggest`: Whether to look for rules that would make the decision milder, each for exactly the words of one part. Each is tried, which takes longer than to decide; false by default.
-        - `variables`: The variables that it would run with, if they are known. An answer is bound to those that its meaning depends on.
-        - `workspace`: The workspace, for rules about folders; `cwd` by default.
+        - `suggest`: Whether to suggest rules that would make the decision milder, each for exactly the words of one part. Every suggestion is tested, which takes longer than deciding; false by default.
+        - `variables`: The environment variables of the command, if known. An answer is bound to those that the command depends on.
+        - `workspace`: The workspace, for rules about directories; `cwd` by default.
         """
         answer = self._send(
             "command.evaluate",
@@ -1911,7 +1911,7 @@ class Methods:
         shell: Optional["Shell"] = None,
         timeout: Optional[float] = None,
     ) -> "CommandParseResult":
-        """List everything that a shell command runs and opens.
+        """List all programs that a shell command runs and all files that it opens.
 
         - `command`: The command.
         - `shell`: The shell that would run it; `bash` by default.
@@ -1940,16 +1940,16 @@ class Methods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "CommandRouteResult":
-        """Say where a command runs.
+        """Decide where a command runs.
 
-        - `argv`: The same as a program and its arguments.
-        - `available`: The sandboxes that there are: `native` (or `bwrap`, `landlock`, `seatbelt`), `docker` (or `container`), or `ssh:HOST`.
-        - `command`: The command, as text for a shell.
-        - `cwd`: The folder that it would run in, for rules about folders.
-        - `rules`: Rules of your own, as objects; they come before the built-in ones.
-        - `rulesToml`: Rules of your own, as the text of a rule file in TOML.
+        - `argv`: The command as a program and its arguments.
+        - `available`: The available sandboxes: `native` (or `bwrap`, `landlock`, `seatbelt`), `docker` (or `container`), or `ssh:HOST`.
+        - `command`: The command, as a shell text.
+        - `cwd`: The working directory, for rules about directories.
+        - `rules`: Additional rules, as objects; they precede the built-in ones.
+        - `rulesToml`: Additional rules, as the text of a rule file in TOML.
         - `shell`: The shell that would run it; `bash` by default.
-        - `workspace`: The workspace, for rules about folders; `cwd` by default.
+        - `workspace`: The workspace, for rules about directories; `cwd` by default.
         """
         answer = self._send(
             "command.route",
@@ -1999,12 +1999,12 @@ class Methods:
         run: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ContainerManifestResult":
-        """Read the manifest of a package for containers, and say how Docker runs it: nothing is run, and no file is looked at.
+        """Validate the manifest of a container package, and return the arguments with which Docker runs it. Nothing is run, and no file is read.
 
-        - `apiSocket`: A unix socket of the API, the only way out of the container.
+        - `apiSocket`: A Unix socket of the API, the container's only connection.
         - `image`: The image by its digest, `sha256:…` or `NAME@sha256:…`; `iscl-skill-NAME:latest` by default.
-        - `manifest`: The manifest, as it is written: an object of schema version "1".
-        - `run`: A word that tells this run from others of the package at the same time.
+        - `manifest`: The manifest, as written: an object of schema version "1".
+        - `run`: A word that distinguishes simultaneous runs of the package.
         """
         answer = self._send(
             "container.manifest",
@@ -2029,13 +2029,13 @@ class Methods:
         vars: Optional[dict[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> "EvalResult":
-        """Evaluate an expression, or statements to their completion value, as `eval` of JavaScript does. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
+        """Evaluate an expression, or statements to their completion value, like JavaScript's `eval`. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
 
         - `expr`: The expression; with `fn` `interpolate`, the template.
-        - `fn`: What is asked; `eval` by default.
-        - `limits`: What it may spend.
-        - `nowMs`: What `Date.now()` says, in milliseconds since 1970; the time of the server by default.
-        - `seed`: Where `Math.random()` begins; without it, it is refused.
+        - `fn`: The kind of evaluation; `eval` by default.
+        - `limits`: The limits of the evaluation.
+        - `nowMs`: The value of `Date.now()`, in milliseconds since 1970; the server's time by default.
+        - `seed`: The seed of `Math.random()`, which is refused without one.
         - `vars`: The variables.
         """
         answer = self._send(
@@ -2060,10 +2060,10 @@ class Methods:
         vars: Optional[dict[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> "EvalConditionResult":
-        """Say whether an expression holds. Whatever fails does not.
+        """Return whether a condition is true. A condition that fails is false.
 
         - `expr`: The expression.
-        - `limits`: What it may spend.
+        - `limits`: The limits of the evaluation.
         - `vars`: The variables.
         """
         answer = self._send(
@@ -2085,9 +2085,9 @@ class Methods:
         vars: Optional[dict[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> "EvalInterpolateResult":
-        """Fill in each `{{expression}}` of a text. What fails keeps its marker; a limit that is hit is an error.
+        """Replace each `{{expression}}` in a text with its value. A failing expression stays as it is; an exceeded limit is an error.
 
-        - `limits`: What it may spend.
+        - `limits`: The limits of the evaluation.
         - `template`: The text.
         - `vars`: The variables.
         """
@@ -2119,20 +2119,20 @@ class Methods:
         timeoutMs: Optional[int] = None,
         timeout: Optional[float] = None,
     ) -> "ExecResult":
-        """Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no network, and of the home only toolchains are seen. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides about all of it, and every decision is put on record.
+        """Run a command in a sandbox. By default it has no network and sees the workspace and the toolchains of the home; `spec` allows more. A command that `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides, and every decision is recorded.
 
-        - `agent`: The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees; `spec` names nothing but the workspace and a mode.
-        - `answer`: What a person has said to this command who was asked, where a request without was refused for want of that. What is to hold for more than this request needs `question`, and `session` where it is for that.
-        - `argv`: The same as a program and its arguments, without a shell.
+        - `agent`: The agent of the command. Its configuration then decides whether and where the command runs, and what it sees; `spec` may only contain the workspace and a mode.
+        - `answer`: The user's answer, after a request without one was refused with a question. An answer that applies to more than this request needs `question`, and `session` if it is for the session.
+        - `argv`: The command as a program and its arguments, without a shell.
         - `command`: The command, as text for bash.
-        - `evaluate`: Whether the built-in rules decide first, and what they deny is refused; true by default. With false, the sandbox alone holds the command, unless the server has rules of its own: those always decide.
-        - `execution`: The task whose step it is; that of the session by default. Without either, no step is counted.
-        - `maxOutputBytes`: How much it may print; 1 MiB by default, and at most 8 MiB. With `stream`, 32 MiB by default, and at most 1 GiB.
-        - `question`: The `id` of the question that the person was shown, which `data.question` of the refusal has. When the command or a file that it names has changed since, nothing runs.
-        - `session`: A session of an agent: the command is one of it, its answers count, and it takes a step of the session.
-        - `spec`: What it may see and use.
-        - `stdinBase64`: What it reads as its standard input, in Base64; nothing by default.
-        - `timeoutMs`: How long it may take; two minutes by default.
+        - `evaluate`: Whether the built-in rules decide first, and denied commands are refused; true by default. With false, only the sandbox restricts the command, except for rules of the server, which always apply.
+        - `execution`: The task of which the command is a step; the session's by default. Without either, no step is counted.
+        - `maxOutputBytes`: The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most.
+        - `question`: The `id` of the question that was shown to the user, from `data.question` of the refusal. If the command or a file that it names has changed since, nothing runs.
+        - `session`: A session of an agent: its answers apply, and the command counts as one of its steps.
+        - `spec`: The sandbox spec.
+        - `stdinBase64`: Its standard input, in Base64; empty by default.
+        - `timeoutMs`: The time limit; two minutes by default.
         """
         answer = self._send(
             "exec",
@@ -2173,18 +2173,18 @@ class Methods:
     ) -> "ExecStream":
         """Run a command as `exec` does, and get what it prints while it runs.
 
-        - `agent`: The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees; `spec` names nothing but the workspace and a mode.
-        - `answer`: What a person has said to this command who was asked, where a request without was refused for want of that. What is to hold for more than this request needs `question`, and `session` where it is for that.
-        - `argv`: The same as a program and its arguments, without a shell.
+        - `agent`: The agent of the command. Its configuration then decides whether and where the command runs, and what it sees; `spec` may only contain the workspace and a mode.
+        - `answer`: The user's answer, after a request without one was refused with a question. An answer that applies to more than this request needs `question`, and `session` if it is for the session.
+        - `argv`: The command as a program and its arguments, without a shell.
         - `command`: The command, as text for bash.
-        - `evaluate`: Whether the built-in rules decide first, and what they deny is refused; true by default. With false, the sandbox alone holds the command, unless the server has rules of its own: those always decide.
-        - `execution`: The task whose step it is; that of the session by default. Without either, no step is counted.
-        - `maxOutputBytes`: How much it may print; 1 MiB by default, and at most 8 MiB. With `stream`, 32 MiB by default, and at most 1 GiB.
-        - `question`: The `id` of the question that the person was shown, which `data.question` of the refusal has. When the command or a file that it names has changed since, nothing runs.
-        - `session`: A session of an agent: the command is one of it, its answers count, and it takes a step of the session.
-        - `spec`: What it may see and use.
-        - `stdinBase64`: What it reads as its standard input, in Base64; nothing by default.
-        - `timeoutMs`: How long it may take; two minutes by default.
+        - `evaluate`: Whether the built-in rules decide first, and denied commands are refused; true by default. With false, only the sandbox restricts the command, except for rules of the server, which always apply.
+        - `execution`: The task of which the command is a step; the session's by default. Without either, no step is counted.
+        - `maxOutputBytes`: The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most.
+        - `question`: The `id` of the question that was shown to the user, from `data.question` of the refusal. If the command or a file that it names has changed since, nothing runs.
+        - `session`: A session of an agent: its answers apply, and the command counts as one of its steps.
+        - `spec`: The sandbox spec.
+        - `stdinBase64`: Its standard input, in Base64; empty by default.
+        - `timeoutMs`: The time limit; two minutes by default.
         """
         return self._stream(
             {
@@ -2209,7 +2209,7 @@ class Methods:
         *,
         timeout: Optional[float] = None,
     ) -> "GraphBeginResult":
-        """Start a graph run: a directory that only this user may enter. Commands of the agents whose sessions are opened with its `graph` may read and write there; other commands may not. It ends with `graph.end`, or a minute after its client has left."""
+        """Start a graph run: a directory that only this user can access. Commands of agents whose sessions were opened with its `graph` can read and write it; other commands cannot. It ends with `graph.end`, or a minute after its client disconnected."""
         answer = self._send(
             "graph.begin",
             {},
@@ -2223,7 +2223,7 @@ class Methods:
         graph: str,
         timeout: Optional[float] = None,
     ) -> "GraphEndResult":
-        """End a run of a graph, and take its folder away with all that is in it.
+        """End a graph run, and delete its directory.
 
         - `graph`: Its name.
         """
@@ -2244,11 +2244,11 @@ class Methods:
         session: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "LimitsAdmitResult":
-        """Ask whether a call may be made, before it is. What it may cost counts as used until it is settled.
+        """Request a permit for a call. Its estimated cost counts as used until the call is settled.
 
-        - `estimate`: The most that it can cost.
-        - `execution`: The task that it belongs to, for the caps and the steps of each; one for the session by default.
-        - `session`: The session whose limits hold; the agent's own on a server for one agent.
+        - `estimate`: The maximum cost of the call.
+        - `execution`: The task of the call, which has its own caps and steps; one for the whole session by default.
+        - `session`: The session with the limits; on a server for one agent, the agent's by default.
         """
         answer = self._send(
             "limits.admit",
@@ -2271,9 +2271,9 @@ class Methods:
     ) -> "LimitsScriptResult":
         """Replay events on one limit, and return its answer to each.
 
-        - `component`: Which limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`.
-        - `config`: Its settings; nothing for the defaults.
-        - `script`: What happens, in order: `{atMs, op, args}`.
+        - `component`: The limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`.
+        - `config`: Its settings; the defaults if missing.
+        - `script`: The events, in order: `{atMs, op, args}`.
         """
         answer = self._send(
             "limits.script",
@@ -2298,9 +2298,9 @@ class Methods:
         """Report the cost and outcome of a call.
 
         - `failed`: Whether the service failed; false by default.
-        - `permit`: The permit, as `limits.admit` has given it.
+        - `permit`: The permit from `limits.admit`.
         - `session`: The session.
-        - `used`: What it did cost.
+        - `used`: The actual cost.
         """
         answer = self._send(
             "limits.settle",
@@ -2321,10 +2321,10 @@ class Methods:
         session: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "NetCheckResult":
-        """Say whether the commands of an agent may talk to hosts, as its configuration has it. Nothing is looked up, so an answer about a name holds for the name alone.
+        """Decide whether commands of an agent may connect to hosts, by the agent's configuration. No name is resolved, so an answer about a name does not cover its addresses.
 
-        - `hosts`: The hosts: a name or an address, perhaps with a port, or a URL. At most a thousand.
-        - `session`: The session of an agent; its own on a server for one agent.
+        - `hosts`: The hosts: names, addresses or URLs, with an optional port. At most a thousand.
+        - `session`: The session of an agent; on a server for one agent, the agent's by default.
         """
         answer = self._send(
             "net.check",
@@ -2347,14 +2347,14 @@ class Methods:
         session: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "PathAuthorizeResult":
-        """Decide on access to a path or a command, as what really is on the disk asks for. Nothing stays open: to hold on to what was decided on, open it through the library.
+        """Decide on a tool's access to a path, or on a command, by what really is on the disk. The file is not kept open; to prevent replacement between check and use, open it through the library.
 
-        - `answers`: The answers of the person, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other text is a denial, `abort` cancels the question, and `no-handler` means that no person can be asked. Without answers, the decision is `ask`.
-        - `config`: The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free", forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` and what differs from it. Without a session, none at all is the preset `default`.
-        - `policies`: Policies of the tool's own.
-        - `request`: What is asked for.
-        - `requests`: Several requests, one after the other; `results` then has the answer to each.
-        - `session`: A session, which remembers what was answered for its length. In that of an agent, its configuration decides about its workspace, and every decision is put on record.
+        - `answers`: The user's answers, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other string is a denial, `abort` cancels the question, and `no-handler` means that no user can be asked. Without answers, the decision is `ask`.
+        - `config`: The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free", forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` with differences from the preset. Without a session, the default is the preset `default`.
+        - `policies`: Additional policies of the tool.
+        - `request`: The request.
+        - `requests`: Several requests, decided in order; `results` then contains the answer to each.
+        - `session`: A session, which remembers answers for the session. In the session of an agent, the agent's configuration decides on its workspace, and every decision is recorded.
         """
         answer = self._send(
             "path.authorize",
@@ -2375,7 +2375,7 @@ class Methods:
         *,
         timeout: Optional[float] = None,
     ) -> "PingResult":
-        """Say that the server is there."""
+        """Check that the server answers."""
         answer = self._send(
             "ping",
             {},
@@ -2392,7 +2392,7 @@ class Methods:
         rulesToml: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "PolicyAddResult":
-        """Add rules to those of the server. A request may add rules that deny; others only where the server was started with `--requests-may-widen`.
+        """Add rules to the server. Requests may add rules that deny; other rules only if the server was started with `--requests-may-widen`.
 
         - `dryRun`: Whether to return the change without making it; false by default.
         - `rule`: A rule in words: `deny git push`, `allow npm run *`.
@@ -2423,15 +2423,15 @@ class Methods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "PolicyExplainResult":
-        """Decide on a command by the rules of the server, or by those of an agent, and say which rules were considered, and what each would have made of it.
+        """Decide on a command by the rules of the server or of an agent, and list the considered rules with the effect of each.
 
-        - `agent`: The agent whose configuration decides; the rules of the server by default.
-        - `all`: Whether to list the rules about a program that do not match, too; false by default.
-        - `argv`: The same as a program and its arguments.
-        - `command`: The command, as text for a shell.
-        - `cwd`: The folder that it would run in, for rules about folders.
+        - `agent`: The agent whose configuration decides; by default, the server's rules decide.
+        - `all`: Whether to list non-matching rules of the same program as well; false by default.
+        - `argv`: The command as a program and its arguments.
+        - `command`: The command, as a shell text.
+        - `cwd`: The working directory, for rules about directories.
         - `shell`: The shell that would run it; `bash` by default.
-        - `workspace`: The workspace, for rules about folders; `cwd` by default.
+        - `workspace`: The workspace, for rules about directories; `cwd` by default.
         """
         answer = self._send(
             "policy.explain",
@@ -2469,10 +2469,10 @@ class Methods:
         text: str,
         timeout: Optional[float] = None,
     ) -> "PolicyImportResult":
-        """Add the rules of another document: what may be added is, and the rest is told.
+        """Import the rules of another document. Rules that may be added are added, and the others are reported.
 
         - `dryRun`: Whether to return the change without making it; false by default.
-        - `format`: How it is written; a rule file in TOML by default.
+        - `format`: The format; a rule file in TOML by default.
         - `text`: The document.
         """
         answer = self._send(
@@ -2493,9 +2493,9 @@ class Methods:
         all: Optional[bool] = None,
         timeout: Optional[float] = None,
     ) -> "PolicyListResult":
-        """List the rules for commands that hold: those of the server, or those that the configuration has for an agent.
+        """List the effective command rules: those of the server, or the configured rules of an agent.
 
-        - `agent`: The agent whose configuration is asked; the rules of the server by default.
+        - `agent`: The agent whose rules to list; the server's by default.
         - `all`: Whether to list the built-in rules as well; false by default.
         """
         answer = self._send(
@@ -2515,7 +2515,7 @@ class Methods:
         ids: list[str],
         timeout: Optional[float] = None,
     ) -> "PolicyRemoveResult":
-        """Remove rules of the server by their names. A request may remove rules that allow; others only where the server was started with `--requests-may-widen`.
+        """Remove rules of the server by name. Requests may remove rules that allow; other rules only if the server was started with `--requests-may-widen`.
 
         - `dryRun`: Whether to return the change without making it; false by default.
         - `ids`: The names.
@@ -2539,12 +2539,12 @@ class Methods:
         spec: "SandboxSpec",
         timeout: Optional[float] = None,
     ) -> "SandboxPlanResult":
-        """Plan a sandbox. What `spec` does not say is as document 001 has it: an open network, and the caches of tools at home visible; `warnings` then says so. `exec` closes both.
+        """Plan a sandbox. Defaults for members missing in `spec` are those of document 001: an open network and visible caches of the home, which `warnings` reports. `exec` denies both by default.
 
-        - `backend`: `native`, with nothing installed, `bwrap`, `landlock`, `docker` or `podman`; for a Mac, `seatbelt`. By default `bwrap` where `hostFacts` names one, else the first that enforces what is required.
+        - `backend`: `native`, which needs nothing installed, `bwrap`, `landlock`, `docker` or `podman`; for a Mac, `seatbelt`. By default `bwrap` if `hostFacts` contains it, otherwise the first that enforces what is required.
         - `command`: The command; `/bin/bash` by default.
-        - `hostFacts`: The machine that it is planned for; this one by default.
-        - `spec`: What the command may see and use.
+        - `hostFacts`: The machine to plan for; this one by default.
+        - `spec`: The sandbox spec.
         """
         answer = self._send(
             "sandbox.plan",
@@ -2565,9 +2565,9 @@ class Methods:
         text: str,
         timeout: Optional[float] = None,
     ) -> "SanitizeResult":
-        """Take out of a text what a person does not see and a model does.
+        """Remove from a text what a user does not see but a model reads.
 
-        - `maxBodyLength`: The most characters to keep; 20000 by default, and at most 1000000.
+        - `maxBodyLength`: The maximum number of characters; 20000 by default, 1000000 at most.
         - `text`: The text.
         """
         answer = self._send(
@@ -2589,12 +2589,12 @@ class Methods:
         textBase64: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ScanResult":
-        """Look for attacks in a text.
+        """Scan a text for attacks.
 
-        - `options`: How to scan.
-        - `path`: The name of the file that it is from; its ending tells how it is read. Nothing is opened.
+        - `options`: The options.
+        - `path`: The name of its file; the extension selects the syntax. The file is not opened.
         - `text`: The text.
-        - `textBase64`: The same as bytes in Base64, read as a file of these bytes would be, UTF-16 too; positions count in the text that comes of it.
+        - `textBase64`: The text as bytes in Base64, decoded like a file, including UTF-16. Positions refer to the decoded text.
         """
         answer = self._send(
             "scan",
@@ -2614,9 +2614,9 @@ class Methods:
         path: str,
         timeout: Optional[float] = None,
     ) -> "ScanBundleResult":
-        """Look for attacks in a skill: its folder with all files, or the folder of its SKILL.md.
+        """Scan all files of a skill for attacks.
 
-        - `path`: The folder, or the SKILL.md in it.
+        - `path`: The directory of the skill, or its SKILL.md.
         """
         answer = self._send(
             "scan.bundle",
@@ -2633,7 +2633,7 @@ class Methods:
         session: str,
         timeout: Optional[float] = None,
     ) -> "SessionCloseResult":
-        """Close a session, and forget what was answered in it.
+        """Close a session, and delete the answers in it.
 
         - `session`: The session.
         """
@@ -2658,14 +2658,14 @@ class Methods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "SessionOpenResult":
-        """Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills, limits, results and hosts in it, every decision is recorded, and `config` only narrows. Budgets, breakers and steps are shared by all sessions of the agent. Without `agent`, `config` has the settings, and the session keeps nothing after it ends.
+        """Open a session: one run of one agent. With `agent`, the configuration of that agent decides on tools, paths, commands, skills, limits, results and hosts, every decision is recorded, and `config` can only narrow it. Budgets, circuit breakers and steps are shared by all sessions of the agent. Without `agent`, `config` has the settings, and nothing is stored after the session.
 
         - `agent`: The agent.
-        - `graph`: The run of a graph that the agent is a node of, as `graph.begin` names it: its commands may read and write the folder of the run.
-        - `listen`: Whether this client is told when policies of the session or rules of the server change, in notifications `policy.changed`; false by default.
+        - `graph`: The graph run of which the agent is a node, from `graph.begin`: its commands can read and write the directory of the run.
+        - `listen`: Whether to send notifications `policy.changed` when policies of the session or rules of the server change; false by default.
         - `mcpServers`: MCP servers whose tools are not listed.
-        - `tools`: The tools that there are besides the known ones, so that their names in the configuration are no slips.
-        - `workspace`: The folder that the agent works in; without one, that of the server, or for `exec` the one that a request names.
+        - `tools`: Additional tools, so that their names in the configuration are not reported as mistakes.
+        - `workspace`: The workspace of the agent; by default that of the server, or for `exec` the one in the request.
         """
         answer = self._send(
             "session.open",
@@ -2692,10 +2692,10 @@ class Methods:
         text: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "SkillAdmitResult":
-        """Say whether a skill may be used, and what of it reaches a model. In the session of an agent its configuration decides, `config` only makes it stricter, and with `activate` the agent has only the tools that the skill lists from then on.
+        """Decide whether a skill may be used, and return its text for a model. In the session of an agent its configuration decides, `config` can only make it stricter, and with `activate` the agent has only the tools that the skill lists from then on.
 
-        - `activate`: Whether the skill is made active in the session, once it is let in; false by default.
-        - `path`: A file, or a folder with a SKILL.md, whose other files are scanned as well.
+        - `activate`: Whether to activate the admitted skill in the session; false by default.
+        - `path`: A file, or a directory with a SKILL.md, whose other files are scanned as well.
         - `session`: A session of an agent.
         - `text`: The whole SKILL.md.
         """
@@ -2719,9 +2719,9 @@ class Methods:
         text: str,
         timeout: Optional[float] = None,
     ) -> "SkillManifestResult":
-        """Read what a skill says about itself.
+        """Parse the front matter of a skill.
 
-        - `dialect`: What is expected of its head: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`.
+        - `dialect`: The dialect of its front matter: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`.
         - `text`: The whole SKILL.md.
         """
         answer = self._send(
@@ -2745,13 +2745,13 @@ class Methods:
         tool: str,
         timeout: Optional[float] = None,
     ) -> "SourceApplyResult":
-        """Bring a tool's result into the form and size that its limits allow. In the session of an agent it is cleaned and scanned as well, and put on record.
+        """Convert a tool's result to the form and size that its limits allow. In the session of an agent it is also cleaned, scanned and recorded.
 
-        - `contentType`: What it was declared to be: `text/html; charset=utf-8`.
-        - `overrides`: What the operator wants otherwise. It is brought between floor and ceiling.
+        - `contentType`: Its declared content type: `text/html; charset=utf-8`.
+        - `overrides`: Overrides, which are clamped to the permitted range.
         - `session`: A session of an agent.
         - `text`: The result.
-        - `textBase64`: The same as bytes in Base64.
+        - `textBase64`: The result as bytes in Base64.
         - `tool`: The tool.
         """
         answer = self._send(
@@ -2776,9 +2776,9 @@ class Methods:
         tool: str,
         timeout: Optional[float] = None,
     ) -> "SourceResolveResult":
-        """Say which limits hold for the results of a tool. In the session of an agent its configuration says so, and `overrides` only narrow.
+        """Return the limits for the results of a tool. In the session of an agent they are configured, and `overrides` can only narrow them.
 
-        - `overrides`: What the operator wants otherwise. It is brought between floor and ceiling.
+        - `overrides`: Overrides, which are clamped to the permitted range.
         - `session`: A session of an agent.
         - `tool`: The tool.
         """
@@ -2803,13 +2803,13 @@ class Methods:
         tools: list[str],
         timeout: Optional[float] = None,
     ) -> "ToolsResolveResult":
-        """Say which tools of a list an agent may use. In the session of an agent its configuration decides, and what the request says besides only narrows.
+        """Return which tools of a list an agent may use. In the session of an agent its configuration decides, and other parameters can only narrow it.
 
-        - `mcpServers`: MCP servers whose tools are not listed, so that patterns for them are no slips.
-        - `policy`: The operator's policy; `coding` by default where there is no session.
+        - `mcpServers`: MCP servers whose tools are not listed, so that patterns for them are not reported as mistakes.
+        - `policy`: The operator's policy; without a session, `coding` by default.
         - `session`: A session of an agent.
-        - `skillAllowedTools`: The `allowed-tools` of the active skill. It can only narrow; an empty list leaves nothing.
-        - `tools`: The tools that are present.
+        - `skillAllowedTools`: The `allowed-tools` of the active skill, which can only narrow; an empty list allows no tool.
+        - `tools`: The available tools.
         """
         answer = self._send(
             "tools.resolve",
@@ -2829,7 +2829,7 @@ class Methods:
         *,
         timeout: Optional[float] = None,
     ) -> "VersionResult":
-        """Say which server it is, and what it answers."""
+        """Return the version of the server and its methods."""
         answer = self._send(
             "version",
             {},
@@ -2853,9 +2853,9 @@ class AsyncMethods:
         session: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "AnswersListResult":
-        """List the answers to commands that hold: those of a session, and those that are kept for later ones.
+        """List valid answers to commands: those of a session, and those stored for later sessions.
 
-        - `session`: The session; without one, those that are kept.
+        - `session`: The session; by default, the stored answers.
         """
         answer = await self._send(
             "answers.list",
@@ -2874,11 +2874,11 @@ class AsyncMethods:
         session: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "AnswersRevokeResult":
-        """Revoke answers to commands: a person is asked again then.
+        """Revoke answers to commands, so that the user is asked again.
 
-        - `all`: Whether to revoke all of them, instead of one.
-        - `id`: The name of the answer, as `answers.list` has it.
-        - `session`: The session; without one, those that are kept.
+        - `all`: Whether to revoke all answers.
+        - `id`: The ID of the answer, from `answers.list`.
+        - `session`: The session; by default, the stored answers.
         """
         answer = await self._send(
             "answers.revoke",
@@ -2905,17 +2905,17 @@ class AsyncMethods:
         until: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "AuditQueryResult":
-        """Return the newest records that fit, the newest first.
+        """Return the newest matching records, newest first.
 
         - `agent`: The agent.
-        - `event`: The event; `%` matches any characters, `_` one.
-        - `limit`: At most so many; 20 by default, and never more than 1000.
-        - `name`: The decision of this name: what a refusal tells as its `id`.
+        - `event`: The event; `%` matches any characters, `_` one character.
+        - `limit`: The maximum number of records; 20 by default, 1000 at most.
+        - `name`: The ID of a decision, as in the `id` of a refusal.
         - `run`: The run.
-        - `severity`: Of this severity or a higher one: `info`, `warn` or `high`.
-        - `since`: Not before: `2026-11-21`, `2026-11-21T09:30:00Z`, or how long ago, such as `2h`.
+        - `severity`: The minimum severity: `info`, `warn` or `high`.
+        - `since`: The earliest time: `2026-11-21`, `2026-11-21T09:30:00Z`, or an age such as `2h`.
         - `skill`: The skill.
-        - `until`: Before, in the same form.
+        - `until`: The end of the time range, in the same form.
         """
         answer = await self._send(
             "audit.query",
@@ -2940,9 +2940,9 @@ class AsyncMethods:
         id: Any,
         timeout: Optional[float] = None,
     ) -> "CancelResult":
-        """End an `exec` that is under way on this connection, by the `id` of its request: all that it started is gone, and it is answered with `end`: `cancelled`. One that has not begun is answered with an error, and nothing of it runs.
+        """Cancel an `exec` of this connection, by the `id` of its request. All processes of a running command are killed, and the request is answered with `end`: `cancelled`. A command that has not started is answered with an error and does not run.
 
-        - `id`: The `id` of the request, a number or a string as it was sent.
+        - `id`: The `id` of the request, a number or a string, as it was sent.
         """
         answer = await self._send(
             "cancel",
@@ -2962,12 +2962,12 @@ class AsyncMethods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesApplyResult":
-        """Put changes into the workspace. What the user changed meanwhile is not overwritten, and nothing of the same repository is applied then: `conflicts` names it. What other programs obey is never applied: `refused` names it.
+        """Apply changes to the workspace. Files that the user changed meanwhile are not overwritten, and then nothing of the same repository is applied: `conflicts` lists them. Files that other programs obey are never applied: `refused` lists them.
 
-        - `id`: What the list calls it, or the beginning of that.
-        - `paths`: Files and folders below the workspace; all by default.
-        - `session`: The session of an agent: what was changed in another workspace than its own is not there for it.
-        - `workspace`: The workspace whose changes are meant, where no session has one.
+        - `id`: The ID from the list, or a prefix of it.
+        - `paths`: Files and directories, relative to the workspace; all by default.
+        - `session`: The session of an agent, which sees only changes in its own workspace.
+        - `workspace`: The workspace of the changes, if no session has one.
         """
         answer = await self._send(
             "changes.apply",
@@ -2991,13 +2991,13 @@ class AsyncMethods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesDiffResult":
-        """Show what a command changed, path by path; `lines` shows it line by line.
+        """Show the changes of a command by path; with `lines`, line by line.
 
-        - `id`: What the list calls it, or the beginning of that.
-        - `lines`: Whether what is different in files is shown line by line, for the first thousand of them; true by default.
-        - `paths`: Files and folders below the workspace; all by default.
-        - `session`: The session of an agent: what was changed in another workspace than its own is not there for it.
-        - `workspace`: The workspace whose changes are meant, where no session has one.
+        - `id`: The ID from the list, or a prefix of it.
+        - `lines`: Whether to include line-by-line differences of the first thousand files; true by default.
+        - `paths`: Files and directories, relative to the workspace; all by default.
+        - `session`: The session of an agent, which sees only changes in its own workspace.
+        - `workspace`: The workspace of the changes, if no session has one.
         """
         answer = await self._send(
             "changes.diff",
@@ -3021,12 +3021,12 @@ class AsyncMethods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesDiscardResult":
-        """Give changes up that wait.
+        """Discard pending changes.
 
-        - `id`: What the list calls it, or the beginning of that.
-        - `paths`: Files and folders below the workspace; all by default.
-        - `session`: The session of an agent: what was changed in another workspace than its own is not there for it.
-        - `workspace`: The workspace whose changes are meant, where no session has one.
+        - `id`: The ID from the list, or a prefix of it.
+        - `paths`: Files and directories, relative to the workspace; all by default.
+        - `session`: The session of an agent, which sees only changes in its own workspace.
+        - `workspace`: The workspace of the changes, if no session has one.
         """
         answer = await self._send(
             "changes.discard",
@@ -3047,10 +3047,10 @@ class AsyncMethods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesListResult":
-        """List the commands that changed something in a view of their workspace, the newest first.
+        """List the commands with changes on an overlay of their workspace, newest first.
 
-        - `session`: The session of an agent: what was changed in another workspace than its own is not there for it.
-        - `workspace`: The workspace whose changes are meant, where no session has one.
+        - `session`: The session of an agent, which sees only changes in its own workspace.
+        - `workspace`: The workspace of the changes, if no session has one.
         """
         answer = await self._send(
             "changes.list",
@@ -3071,12 +3071,12 @@ class AsyncMethods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesUndoResult":
-        """Take changes back that were applied. They wait again then.
+        """Undo applied changes. They are pending again.
 
-        - `id`: What the list calls it, or the beginning of that.
-        - `paths`: Files and folders below the workspace; all by default.
-        - `session`: The session of an agent: what was changed in another workspace than its own is not there for it.
-        - `workspace`: The workspace whose changes are meant, where no session has one.
+        - `id`: The ID from the list, or a prefix of it.
+        - `paths`: Files and directories, relative to the workspace; all by default.
+        - `session`: The session of an agent, which sees only changes in its own workspace.
+        - `workspace`: The workspace of the changes, if no session has one.
         """
         answer = await self._send(
             "changes.undo",
@@ -3108,20 +3108,20 @@ class AsyncMethods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "CommandEvaluateResult":
-        """Decide what may become of a command, part by part. What a person has answered to exactly this command for always counts. In a session, so does what they have said in it, and what is asked is returned as a `question`: show it, and send the request again with its `id` and the `answer`. In the session of an agent its configuration decides, rules of the request only make that stricter, and every decision is put on record.
+        """Decide on a command, part by part. Stored answers of the user to exactly this command apply, and in a session those of the session as well. A decision `ask` in a session contains a `question`: show it to the user, and repeat the request with its `id` and the `answer`. In the session of an agent the agent's configuration decides, rules of the request can only make it stricter, and every decision is recorded.
 
-        - `answer`: What the person has said. What is to hold for more than this request needs `question`, and `session` where it is for that.
-        - `argv`: The same as a program and its arguments.
-        - `command`: The command, as text for a shell.
-        - `cwd`: The folder that it would run in, for rules about folders.
-        - `question`: The `id` of the question that a person was shown. When the command, its folder, a variable or a file that it names has changed since, `answer` counts for nothing.
-        - `rules`: Rules of your own, as objects; they come before the built-in ones.
-        - `rulesToml`: Rules of your own, as the text of a rule file in TOML.
-        - `session`: A session, whose answers count; those that are kept for later sessions count in each, and without one.
+        - `answer`: The user's answer. One that applies to more than this request needs `question`, and `session` if it is for the session.
+        - `argv`: The command as a program and its arguments.
+        - `command`: The command, as a shell text.
+        - `cwd`: The working directory, for rules about directories.
+        - `question`: The `id` of the question that was shown to the user. If the command, its directory, a variable or a file that it names has changed since, `answer` is void.
+        - `rules`: Additional rules, as objects; they precede the built-in ones.
+        - `rulesToml`: Additional rules, as the text of a rule file in TOML.
+        - `session`: A session, whose answers apply. Stored answers apply in every session, and without one.
         - `shell`: The shell that would run it; `bash` by default.
-        - `suggest`: Whether to look for rules that would make the decision milder, each for exactly the words of one part. Each is tried, which takes longer than to decide; false by default.
-        - `variables`: The variables that it would run with, if they are known. An answer is bound to those that its meaning depends on.
-        - `workspace`: The workspace, for rules about folders; `cwd` by default.
+        - `suggest`: Whether to suggest rules that would make the decision milder, each for exactly the words of one part. Every suggestion is tested, which takes longer than deciding; false by default.
+        - `variables`: The environment variables of the command, if known. An answer is bound to those that the command depends on.
+        - `workspace`: The workspace, for rules about directories; `cwd` by default.
         """
         answer = await self._send(
             "command.evaluate",
@@ -3151,7 +3151,7 @@ class AsyncMethods:
         shell: Optional["Shell"] = None,
         timeout: Optional[float] = None,
     ) -> "CommandParseResult":
-        """List everything that a shell command runs and opens.
+        """List all programs that a shell command runs and all files that it opens.
 
         - `command`: The command.
         - `shell`: The shell that would run it; `bash` by default.
@@ -3180,16 +3180,16 @@ class AsyncMethods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "CommandRouteResult":
-        """Say where a command runs.
+        """Decide where a command runs.
 
-        - `argv`: The same as a program and its arguments.
-        - `available`: The sandboxes that there are: `native` (or `bwrap`, `landlock`, `seatbelt`), `docker` (or `container`), or `ssh:HOST`.
-        - `command`: The command, as text for a shell.
-        - `cwd`: The folder that it would run in, for rules about folders.
-        - `rules`: Rules of your own, as objects; they come before the built-in ones.
-        - `rulesToml`: Rules of your own, as the text of a rule file in TOML.
+        - `argv`: The command as a program and its arguments.
+        - `available`: The available sandboxes: `native` (or `bwrap`, `landlock`, `seatbelt`), `docker` (or `container`), or `ssh:HOST`.
+        - `command`: The command, as a shell text.
+        - `cwd`: The working directory, for rules about directories.
+        - `rules`: Additional rules, as objects; they precede the built-in ones.
+        - `rulesToml`: Additional rules, as the text of a rule file in TOML.
         - `shell`: The shell that would run it; `bash` by default.
-        - `workspace`: The workspace, for rules about folders; `cwd` by default.
+        - `workspace`: The workspace, for rules about directories; `cwd` by default.
         """
         answer = await self._send(
             "command.route",
@@ -3239,12 +3239,12 @@ class AsyncMethods:
         run: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ContainerManifestResult":
-        """Read the manifest of a package for containers, and say how Docker runs it: nothing is run, and no file is looked at.
+        """Validate the manifest of a container package, and return the arguments with which Docker runs it. Nothing is run, and no file is read.
 
-        - `apiSocket`: A unix socket of the API, the only way out of the container.
+        - `apiSocket`: A Unix socket of the API, the container's only connection.
         - `image`: The image by its digest, `sha256:…` or `NAME@sha256:…`; `iscl-skill-NAME:latest` by default.
-        - `manifest`: The manifest, as it is written: an object of schema version "1".
-        - `run`: A word that tells this run from others of the package at the same time.
+        - `manifest`: The manifest, as written: an object of schema version "1".
+        - `run`: A word that distinguishes simultaneous runs of the package.
         """
         answer = await self._send(
             "container.manifest",
@@ -3269,13 +3269,13 @@ class AsyncMethods:
         vars: Optional[dict[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> "EvalResult":
-        """Evaluate an expression, or statements to their completion value, as `eval` of JavaScript does. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
+        """Evaluate an expression, or statements to their completion value, like JavaScript's `eval`. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
 
         - `expr`: The expression; with `fn` `interpolate`, the template.
-        - `fn`: What is asked; `eval` by default.
-        - `limits`: What it may spend.
-        - `nowMs`: What `Date.now()` says, in milliseconds since 1970; the time of the server by default.
-        - `seed`: Where `Math.random()` begins; without it, it is refused.
+        - `fn`: The kind of evaluation; `eval` by default.
+        - `limits`: The limits of the evaluation.
+        - `nowMs`: The value of `Date.now()`, in milliseconds since 1970; the server's time by default.
+        - `seed`: The seed of `Math.random()`, which is refused without one.
         - `vars`: The variables.
         """
         answer = await self._send(
@@ -3300,10 +3300,10 @@ class AsyncMethods:
         vars: Optional[dict[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> "EvalConditionResult":
-        """Say whether an expression holds. Whatever fails does not.
+        """Return whether a condition is true. A condition that fails is false.
 
         - `expr`: The expression.
-        - `limits`: What it may spend.
+        - `limits`: The limits of the evaluation.
         - `vars`: The variables.
         """
         answer = await self._send(
@@ -3325,9 +3325,9 @@ class AsyncMethods:
         vars: Optional[dict[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> "EvalInterpolateResult":
-        """Fill in each `{{expression}}` of a text. What fails keeps its marker; a limit that is hit is an error.
+        """Replace each `{{expression}}` in a text with its value. A failing expression stays as it is; an exceeded limit is an error.
 
-        - `limits`: What it may spend.
+        - `limits`: The limits of the evaluation.
         - `template`: The text.
         - `vars`: The variables.
         """
@@ -3359,20 +3359,20 @@ class AsyncMethods:
         timeoutMs: Optional[int] = None,
         timeout: Optional[float] = None,
     ) -> "ExecResult":
-        """Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no network, and of the home only toolchains are seen. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides about all of it, and every decision is put on record.
+        """Run a command in a sandbox. By default it has no network and sees the workspace and the toolchains of the home; `spec` allows more. A command that `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides, and every decision is recorded.
 
-        - `agent`: The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees; `spec` names nothing but the workspace and a mode.
-        - `answer`: What a person has said to this command who was asked, where a request without was refused for want of that. What is to hold for more than this request needs `question`, and `session` where it is for that.
-        - `argv`: The same as a program and its arguments, without a shell.
+        - `agent`: The agent of the command. Its configuration then decides whether and where the command runs, and what it sees; `spec` may only contain the workspace and a mode.
+        - `answer`: The user's answer, after a request without one was refused with a question. An answer that applies to more than this request needs `question`, and `session` if it is for the session.
+        - `argv`: The command as a program and its arguments, without a shell.
         - `command`: The command, as text for bash.
-        - `evaluate`: Whether the built-in rules decide first, and what they deny is refused; true by default. With false, the sandbox alone holds the command, unless the server has rules of its own: those always decide.
-        - `execution`: The task whose step it is; that of the session by default. Without either, no step is counted.
-        - `maxOutputBytes`: How much it may print; 1 MiB by default, and at most 8 MiB. With `stream`, 32 MiB by default, and at most 1 GiB.
-        - `question`: The `id` of the question that the person was shown, which `data.question` of the refusal has. When the command or a file that it names has changed since, nothing runs.
-        - `session`: A session of an agent: the command is one of it, its answers count, and it takes a step of the session.
-        - `spec`: What it may see and use.
-        - `stdinBase64`: What it reads as its standard input, in Base64; nothing by default.
-        - `timeoutMs`: How long it may take; two minutes by default.
+        - `evaluate`: Whether the built-in rules decide first, and denied commands are refused; true by default. With false, only the sandbox restricts the command, except for rules of the server, which always apply.
+        - `execution`: The task of which the command is a step; the session's by default. Without either, no step is counted.
+        - `maxOutputBytes`: The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most.
+        - `question`: The `id` of the question that was shown to the user, from `data.question` of the refusal. If the command or a file that it names has changed since, nothing runs.
+        - `session`: A session of an agent: its answers apply, and the command counts as one of its steps.
+        - `spec`: The sandbox spec.
+        - `stdinBase64`: Its standard input, in Base64; empty by default.
+        - `timeoutMs`: The time limit; two minutes by default.
         """
         answer = await self._send(
             "exec",
@@ -3413,18 +3413,18 @@ class AsyncMethods:
     ) -> "AsyncExecStream":
         """Run a command as `exec` does, and get what it prints while it runs.
 
-        - `agent`: The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees; `spec` names nothing but the workspace and a mode.
-        - `answer`: What a person has said to this command who was asked, where a request without was refused for want of that. What is to hold for more than this request needs `question`, and `session` where it is for that.
-        - `argv`: The same as a program and its arguments, without a shell.
+        - `agent`: The agent of the command. Its configuration then decides whether and where the command runs, and what it sees; `spec` may only contain the workspace and a mode.
+        - `answer`: The user's answer, after a request without one was refused with a question. An answer that applies to more than this request needs `question`, and `session` if it is for the session.
+        - `argv`: The command as a program and its arguments, without a shell.
         - `command`: The command, as text for bash.
-        - `evaluate`: Whether the built-in rules decide first, and what they deny is refused; true by default. With false, the sandbox alone holds the command, unless the server has rules of its own: those always decide.
-        - `execution`: The task whose step it is; that of the session by default. Without either, no step is counted.
-        - `maxOutputBytes`: How much it may print; 1 MiB by default, and at most 8 MiB. With `stream`, 32 MiB by default, and at most 1 GiB.
-        - `question`: The `id` of the question that the person was shown, which `data.question` of the refusal has. When the command or a file that it names has changed since, nothing runs.
-        - `session`: A session of an agent: the command is one of it, its answers count, and it takes a step of the session.
-        - `spec`: What it may see and use.
-        - `stdinBase64`: What it reads as its standard input, in Base64; nothing by default.
-        - `timeoutMs`: How long it may take; two minutes by default.
+        - `evaluate`: Whether the built-in rules decide first, and denied commands are refused; true by default. With false, only the sandbox restricts the command, except for rules of the server, which always apply.
+        - `execution`: The task of which the command is a step; the session's by default. Without either, no step is counted.
+        - `maxOutputBytes`: The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most.
+        - `question`: The `id` of the question that was shown to the user, from `data.question` of the refusal. If the command or a file that it names has changed since, nothing runs.
+        - `session`: A session of an agent: its answers apply, and the command counts as one of its steps.
+        - `spec`: The sandbox spec.
+        - `stdinBase64`: Its standard input, in Base64; empty by default.
+        - `timeoutMs`: The time limit; two minutes by default.
         """
         return await self._stream(
             {
@@ -3449,7 +3449,7 @@ class AsyncMethods:
         *,
         timeout: Optional[float] = None,
     ) -> "GraphBeginResult":
-        """Start a graph run: a directory that only this user may enter. Commands of the agents whose sessions are opened with its `graph` may read and write there; other commands may not. It ends with `graph.end`, or a minute after its client has left."""
+        """Start a graph run: a directory that only this user can access. Commands of agents whose sessions were opened with its `graph` can read and write it; other commands cannot. It ends with `graph.end`, or a minute after its client disconnected."""
         answer = await self._send(
             "graph.begin",
             {},
@@ -3463,7 +3463,7 @@ class AsyncMethods:
         graph: str,
         timeout: Optional[float] = None,
     ) -> "GraphEndResult":
-        """End a run of a graph, and take its folder away with all that is in it.
+        """End a graph run, and delete its directory.
 
         - `graph`: Its name.
         """
@@ -3484,11 +3484,11 @@ class AsyncMethods:
         session: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "LimitsAdmitResult":
-        """Ask whether a call may be made, before it is. What it may cost counts as used until it is settled.
+        """Request a permit for a call. Its estimated cost counts as used until the call is settled.
 
-        - `estimate`: The most that it can cost.
-        - `execution`: The task that it belongs to, for the caps and the steps of each; one for the session by default.
-        - `session`: The session whose limits hold; the agent's own on a server for one agent.
+        - `estimate`: The maximum cost of the call.
+        - `execution`: The task of the call, which has its own caps and steps; one for the whole session by default.
+        - `session`: The session with the limits; on a server for one agent, the agent's by default.
         """
         answer = await self._send(
             "limits.admit",
@@ -3511,9 +3511,9 @@ class AsyncMethods:
     ) -> "LimitsScriptResult":
         """Replay events on one limit, and return its answer to each.
 
-        - `component`: Which limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`.
-        - `config`: Its settings; nothing for the defaults.
-        - `script`: What happens, in order: `{atMs, op, args}`.
+        - `component`: The limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`.
+        - `config`: Its settings; the defaults if missing.
+        - `script`: The events, in order: `{atMs, op, args}`.
         """
         answer = await self._send(
             "limits.script",
@@ -3538,9 +3538,9 @@ class AsyncMethods:
         """Report the cost and outcome of a call.
 
         - `failed`: Whether the service failed; false by default.
-        - `permit`: The permit, as `limits.admit` has given it.
+        - `permit`: The permit from `limits.admit`.
         - `session`: The session.
-        - `used`: What it did cost.
+        - `used`: The actual cost.
         """
         answer = await self._send(
             "limits.settle",
@@ -3561,10 +3561,10 @@ class AsyncMethods:
         session: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "NetCheckResult":
-        """Say whether the commands of an agent may talk to hosts, as its configuration has it. Nothing is looked up, so an answer about a name holds for the name alone.
+        """Decide whether commands of an agent may connect to hosts, by the agent's configuration. No name is resolved, so an answer about a name does not cover its addresses.
 
-        - `hosts`: The hosts: a name or an address, perhaps with a port, or a URL. At most a thousand.
-        - `session`: The session of an agent; its own on a server for one agent.
+        - `hosts`: The hosts: names, addresses or URLs, with an optional port. At most a thousand.
+        - `session`: The session of an agent; on a server for one agent, the agent's by default.
         """
         answer = await self._send(
             "net.check",
@@ -3587,14 +3587,14 @@ class AsyncMethods:
         session: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "PathAuthorizeResult":
-        """Decide on access to a path or a command, as what really is on the disk asks for. Nothing stays open: to hold on to what was decided on, open it through the library.
+        """Decide on a tool's access to a path, or on a command, by what really is on the disk. The file is not kept open; to prevent replacement between check and use, open it through the library.
 
-        - `answers`: The answers of the person, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other text is a denial, `abort` cancels the question, and `no-handler` means that no person can be asked. Without answers, the decision is `ask`.
-        - `config`: The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free", forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` and what differs from it. Without a session, none at all is the preset `default`.
-        - `policies`: Policies of the tool's own.
-        - `request`: What is asked for.
-        - `requests`: Several requests, one after the other; `results` then has the answer to each.
-        - `session`: A session, which remembers what was answered for its length. In that of an agent, its configuration decides about its workspace, and every decision is put on record.
+        - `answers`: The user's answers, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other string is a denial, `abort` cancels the question, and `no-handler` means that no user can be asked. Without answers, the decision is `ask`.
+        - `config`: The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free", forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` with differences from the preset. Without a session, the default is the preset `default`.
+        - `policies`: Additional policies of the tool.
+        - `request`: The request.
+        - `requests`: Several requests, decided in order; `results` then contains the answer to each.
+        - `session`: A session, which remembers answers for the session. In the session of an agent, the agent's configuration decides on its workspace, and every decision is recorded.
         """
         answer = await self._send(
             "path.authorize",
@@ -3615,7 +3615,7 @@ class AsyncMethods:
         *,
         timeout: Optional[float] = None,
     ) -> "PingResult":
-        """Say that the server is there."""
+        """Check that the server answers."""
         answer = await self._send(
             "ping",
             {},
@@ -3632,7 +3632,7 @@ class AsyncMethods:
         rulesToml: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "PolicyAddResult":
-        """Add rules to those of the server. A request may add rules that deny; others only where the server was started with `--requests-may-widen`.
+        """Add rules to the server. Requests may add rules that deny; other rules only if the server was started with `--requests-may-widen`.
 
         - `dryRun`: Whether to return the change without making it; false by default.
         - `rule`: A rule in words: `deny git push`, `allow npm run *`.
@@ -3663,15 +3663,15 @@ class AsyncMethods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "PolicyExplainResult":
-        """Decide on a command by the rules of the server, or by those of an agent, and say which rules were considered, and what each would have made of it.
+        """Decide on a command by the rules of the server or of an agent, and list the considered rules with the effect of each.
 
-        - `agent`: The agent whose configuration decides; the rules of the server by default.
-        - `all`: Whether to list the rules about a program that do not match, too; false by default.
-        - `argv`: The same as a program and its arguments.
-        - `command`: The command, as text for a shell.
-        - `cwd`: The folder that it would run in, for rules about folders.
+        - `agent`: The agent whose configuration decides; by default, the server's rules decide.
+        - `all`: Whether to list non-matching rules of the same program as well; false by default.
+        - `argv`: The command as a program and its arguments.
+        - `command`: The command, as a shell text.
+        - `cwd`: The working directory, for rules about directories.
         - `shell`: The shell that would run it; `bash` by default.
-        - `workspace`: The workspace, for rules about folders; `cwd` by default.
+        - `workspace`: The workspace, for rules about directories; `cwd` by default.
         """
         answer = await self._send(
             "policy.explain",
@@ -3709,10 +3709,10 @@ class AsyncMethods:
         text: str,
         timeout: Optional[float] = None,
     ) -> "PolicyImportResult":
-        """Add the rules of another document: what may be added is, and the rest is told.
+        """Import the rules of another document. Rules that may be added are added, and the others are reported.
 
         - `dryRun`: Whether to return the change without making it; false by default.
-        - `format`: How it is written; a rule file in TOML by default.
+        - `format`: The format; a rule file in TOML by default.
         - `text`: The document.
         """
         answer = await self._send(
@@ -3733,9 +3733,9 @@ class AsyncMethods:
         all: Optional[bool] = None,
         timeout: Optional[float] = None,
     ) -> "PolicyListResult":
-        """List the rules for commands that hold: those of the server, or those that the configuration has for an agent.
+        """List the effective command rules: those of the server, or the configured rules of an agent.
 
-        - `agent`: The agent whose configuration is asked; the rules of the server by default.
+        - `agent`: The agent whose rules to list; the server's by default.
         - `all`: Whether to list the built-in rules as well; false by default.
         """
         answer = await self._send(
@@ -3755,7 +3755,7 @@ class AsyncMethods:
         ids: list[str],
         timeout: Optional[float] = None,
     ) -> "PolicyRemoveResult":
-        """Remove rules of the server by their names. A request may remove rules that allow; others only where the server was started with `--requests-may-widen`.
+        """Remove rules of the server by name. Requests may remove rules that allow; other rules only if the server was started with `--requests-may-widen`.
 
         - `dryRun`: Whether to return the change without making it; false by default.
         - `ids`: The names.
@@ -3779,12 +3779,12 @@ class AsyncMethods:
         spec: "SandboxSpec",
         timeout: Optional[float] = None,
     ) -> "SandboxPlanResult":
-        """Plan a sandbox. What `spec` does not say is as document 001 has it: an open network, and the caches of tools at home visible; `warnings` then says so. `exec` closes both.
+        """Plan a sandbox. Defaults for members missing in `spec` are those of document 001: an open network and visible caches of the home, which `warnings` reports. `exec` denies both by default.
 
-        - `backend`: `native`, with nothing installed, `bwrap`, `landlock`, `docker` or `podman`; for a Mac, `seatbelt`. By default `bwrap` where `hostFacts` names one, else the first that enforces what is required.
+        - `backend`: `native`, which needs nothing installed, `bwrap`, `landlock`, `docker` or `podman`; for a Mac, `seatbelt`. By default `bwrap` if `hostFacts` contains it, otherwise the first that enforces what is required.
         - `command`: The command; `/bin/bash` by default.
-        - `hostFacts`: The machine that it is planned for; this one by default.
-        - `spec`: What the command may see and use.
+        - `hostFacts`: The machine to plan for; this one by default.
+        - `spec`: The sandbox spec.
         """
         answer = await self._send(
             "sandbox.plan",
@@ -3805,9 +3805,9 @@ class AsyncMethods:
         text: str,
         timeout: Optional[float] = None,
     ) -> "SanitizeResult":
-        """Take out of a text what a person does not see and a model does.
+        """Remove from a text what a user does not see but a model reads.
 
-        - `maxBodyLength`: The most characters to keep; 20000 by default, and at most 1000000.
+        - `maxBodyLength`: The maximum number of characters; 20000 by default, 1000000 at most.
         - `text`: The text.
         """
         answer = await self._send(
@@ -3829,12 +3829,12 @@ class AsyncMethods:
         textBase64: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ScanResult":
-        """Look for attacks in a text.
+        """Scan a text for attacks.
 
-        - `options`: How to scan.
-        - `path`: The name of the file that it is from; its ending tells how it is read. Nothing is opened.
+        - `options`: The options.
+        - `path`: The name of its file; the extension selects the syntax. The file is not opened.
         - `text`: The text.
-        - `textBase64`: The same as bytes in Base64, read as a file of these bytes would be, UTF-16 too; positions count in the text that comes of it.
+        - `textBase64`: The text as bytes in Base64, decoded like a file, including UTF-16. Positions refer to the decoded text.
         """
         answer = await self._send(
             "scan",
@@ -3854,9 +3854,9 @@ class AsyncMethods:
         path: str,
         timeout: Optional[float] = None,
     ) -> "ScanBundleResult":
-        """Look for attacks in a skill: its folder with all files, or the folder of its SKILL.md.
+        """Scan all files of a skill for attacks.
 
-        - `path`: The folder, or the SKILL.md in it.
+        - `path`: The directory of the skill, or its SKILL.md.
         """
         answer = await self._send(
             "scan.bundle",
@@ -3873,7 +3873,7 @@ class AsyncMethods:
         session: str,
         timeout: Optional[float] = None,
     ) -> "SessionCloseResult":
-        """Close a session, and forget what was answered in it.
+        """Close a session, and delete the answers in it.
 
         - `session`: The session.
         """
@@ -3898,14 +3898,14 @@ class AsyncMethods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "SessionOpenResult":
-        """Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills, limits, results and hosts in it, every decision is recorded, and `config` only narrows. Budgets, breakers and steps are shared by all sessions of the agent. Without `agent`, `config` has the settings, and the session keeps nothing after it ends.
+        """Open a session: one run of one agent. With `agent`, the configuration of that agent decides on tools, paths, commands, skills, limits, results and hosts, every decision is recorded, and `config` can only narrow it. Budgets, circuit breakers and steps are shared by all sessions of the agent. Without `agent`, `config` has the settings, and nothing is stored after the session.
 
         - `agent`: The agent.
-        - `graph`: The run of a graph that the agent is a node of, as `graph.begin` names it: its commands may read and write the folder of the run.
-        - `listen`: Whether this client is told when policies of the session or rules of the server change, in notifications `policy.changed`; false by default.
+        - `graph`: The graph run of which the agent is a node, from `graph.begin`: its commands can read and write the directory of the run.
+        - `listen`: Whether to send notifications `policy.changed` when policies of the session or rules of the server change; false by default.
         - `mcpServers`: MCP servers whose tools are not listed.
-        - `tools`: The tools that there are besides the known ones, so that their names in the configuration are no slips.
-        - `workspace`: The folder that the agent works in; without one, that of the server, or for `exec` the one that a request names.
+        - `tools`: Additional tools, so that their names in the configuration are not reported as mistakes.
+        - `workspace`: The workspace of the agent; by default that of the server, or for `exec` the one in the request.
         """
         answer = await self._send(
             "session.open",
@@ -3932,10 +3932,10 @@ class AsyncMethods:
         text: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "SkillAdmitResult":
-        """Say whether a skill may be used, and what of it reaches a model. In the session of an agent its configuration decides, `config` only makes it stricter, and with `activate` the agent has only the tools that the skill lists from then on.
+        """Decide whether a skill may be used, and return its text for a model. In the session of an agent its configuration decides, `config` can only make it stricter, and with `activate` the agent has only the tools that the skill lists from then on.
 
-        - `activate`: Whether the skill is made active in the session, once it is let in; false by default.
-        - `path`: A file, or a folder with a SKILL.md, whose other files are scanned as well.
+        - `activate`: Whether to activate the admitted skill in the session; false by default.
+        - `path`: A file, or a directory with a SKILL.md, whose other files are scanned as well.
         - `session`: A session of an agent.
         - `text`: The whole SKILL.md.
         """
@@ -3959,9 +3959,9 @@ class AsyncMethods:
         text: str,
         timeout: Optional[float] = None,
     ) -> "SkillManifestResult":
-        """Read what a skill says about itself.
+        """Parse the front matter of a skill.
 
-        - `dialect`: What is expected of its head: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`.
+        - `dialect`: The dialect of its front matter: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`.
         - `text`: The whole SKILL.md.
         """
         answer = await self._send(
@@ -3985,13 +3985,13 @@ class AsyncMethods:
         tool: str,
         timeout: Optional[float] = None,
     ) -> "SourceApplyResult":
-        """Bring a tool's result into the form and size that its limits allow. In the session of an agent it is cleaned and scanned as well, and put on record.
+        """Convert a tool's result to the form and size that its limits allow. In the session of an agent it is also cleaned, scanned and recorded.
 
-        - `contentType`: What it was declared to be: `text/html; charset=utf-8`.
-        - `overrides`: What the operator wants otherwise. It is brought between floor and ceiling.
+        - `contentType`: Its declared content type: `text/html; charset=utf-8`.
+        - `overrides`: Overrides, which are clamped to the permitted range.
         - `session`: A session of an agent.
         - `text`: The result.
-        - `textBase64`: The same as bytes in Base64.
+        - `textBase64`: The result as bytes in Base64.
         - `tool`: The tool.
         """
         answer = await self._send(
@@ -4016,9 +4016,9 @@ class AsyncMethods:
         tool: str,
         timeout: Optional[float] = None,
     ) -> "SourceResolveResult":
-        """Say which limits hold for the results of a tool. In the session of an agent its configuration says so, and `overrides` only narrow.
+        """Return the limits for the results of a tool. In the session of an agent they are configured, and `overrides` can only narrow them.
 
-        - `overrides`: What the operator wants otherwise. It is brought between floor and ceiling.
+        - `overrides`: Overrides, which are clamped to the permitted range.
         - `session`: A session of an agent.
         - `tool`: The tool.
         """
@@ -4043,13 +4043,13 @@ class AsyncMethods:
         tools: list[str],
         timeout: Optional[float] = None,
     ) -> "ToolsResolveResult":
-        """Say which tools of a list an agent may use. In the session of an agent its configuration decides, and what the request says besides only narrows.
+        """Return which tools of a list an agent may use. In the session of an agent its configuration decides, and other parameters can only narrow it.
 
-        - `mcpServers`: MCP servers whose tools are not listed, so that patterns for them are no slips.
-        - `policy`: The operator's policy; `coding` by default where there is no session.
+        - `mcpServers`: MCP servers whose tools are not listed, so that patterns for them are not reported as mistakes.
+        - `policy`: The operator's policy; without a session, `coding` by default.
         - `session`: A session of an agent.
-        - `skillAllowedTools`: The `allowed-tools` of the active skill. It can only narrow; an empty list leaves nothing.
-        - `tools`: The tools that are present.
+        - `skillAllowedTools`: The `allowed-tools` of the active skill, which can only narrow; an empty list allows no tool.
+        - `tools`: The available tools.
         """
         answer = await self._send(
             "tools.resolve",
@@ -4069,7 +4069,7 @@ class AsyncMethods:
         *,
         timeout: Optional[float] = None,
     ) -> "VersionResult":
-        """Say which server it is, and what it answers."""
+        """Return the version of the server and its methods."""
         answer = await self._send(
             "version",
             {},

@@ -44,7 +44,7 @@ pub enum Action<'t> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Cause<'p> {
-    /// A rule matches.
+    /// A rule matches the command.
     Rule {
         /// The rule.
         rule: &'p CommandRule,
@@ -69,7 +69,7 @@ pub enum Cause<'p> {
     StepsAside,
     /// A hazard, regardless of rules.
     Hazard(hazards::Hazard),
-    /// No rule matches.
+    /// No rule matches the command.
     Unmatched,
     /// The name of the program is only known at run time.
     ComputedName,

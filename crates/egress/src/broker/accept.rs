@@ -32,7 +32,7 @@ pub(super) enum Taken {
 /// The service of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Served {
-    /// The proxy.
+    /// Requests to the HTTP and SOCKS proxy.
     Proxy,
     /// Name queries over TCP.
     Names,

@@ -24,7 +24,7 @@ pub(super) enum More {
     Came,
     /// The client closed the connection.
     Ended,
-    /// The timeout expired.
+    /// The timeout expired before enough bytes arrived.
     TooSlow,
 }
 

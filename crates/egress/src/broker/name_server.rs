@@ -9,7 +9,7 @@ use super::super::broker_hostname;
 use super::super::name_query::{MAX_QUERY, NameAnswer, NameQuery};
 use super::Shared;
 
-/// The DNS port.
+/// The port of DNS queries.
 pub(super) const PORT: u16 = 53;
 
 /// Maximum number of messages answered before other sockets are served.

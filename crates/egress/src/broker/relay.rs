@@ -85,7 +85,7 @@ pub(super) enum AtEnd {
 pub(super) enum Upload {
     /// The length in the head of a request, or unlimited.
     Length(u64),
-    /// A chunked body.
+    /// A chunked body, whose end its chunks determine.
     Chunked(Chunked),
 }
 

@@ -17,7 +17,7 @@ const OBSERVED: &str = "observed";
 /// Maximum number of addresses of a name.
 const MAX_ADDRESSES: usize = 64;
 
-/// Resolves a name.
+/// Resolves a name to its addresses.
 pub(super) type Resolve = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
 /// The decision on a request to the proxy.

@@ -46,7 +46,7 @@ const MAX_SOCKS: usize = 1024;
 /// How a client is told to identify its run.
 const FIX: &str = "send `Proxy-Authorization: Bearer TOKEN`, with the token of `$STOCKADE_BROKER_TOKEN` within a run, and of `stockade broker token` elsewhere";
 
-/// Authorization of clients.
+/// Authorization of the clients of a shared socket.
 pub trait Gatekeeper: Send + Sync + 'static {
     /// Whether programs of this user may connect.
     fn knows(&self, uid: u32) -> bool;

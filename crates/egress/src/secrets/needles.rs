@@ -162,7 +162,7 @@ impl Spelling {
     }
 }
 
-/// A match.
+/// A match of a searched value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
     /// The number of the value.

@@ -111,7 +111,7 @@ impl Contained {
     }
 
     /// How the command ended by itself, as the engine says.
-    pub(crate) fn report(&self, has_cpu_bound: bool) -> io::Result<EngineReport> {
+    pub(crate) fn report(&self, has_cpu_bound: bool) -> io::Result<Exit> {
         const FORMAT: &str = "{{.State.Status}}\t{{.State.ExitCode}}\t{{.State.OOMKilled}}\t{{.State.StartedAt}}\t{{.State.Error}}";
         let words = ["container", "inspect", "--format", FORMAT, &self.name].map(OsString::from);
         let answer = self.client.ask(&words, &[], UNTIL_GONE)?.well()?;
@@ -159,14 +159,14 @@ impl Drop for Contained {
 
 /// What an engine says of a container that has ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum EngineReport {
+pub(crate) enum Exit {
     /// How its command ended.
     Ended(End),
     /// Its command never began, for this reason.
     NeverBegan(String),
 }
 
-fn end(said: &str, has_cpu_bound: bool) -> io::Result<EngineReport> {
+fn end(said: &str, has_cpu_bound: bool) -> io::Result<Exit> {
     let mut fields = said.trim_end_matches('\n').splitn(5, '\t');
     let mut next = || fields.next().unwrap_or_default();
     let (_, code, oom, began, error) = (next(), next(), next(), next(), next());
@@ -174,10 +174,10 @@ fn end(said: &str, has_cpu_bound: bool) -> io::Result<EngineReport> {
         code.parse::<i32>().map_err(|_| io::Error::other(format!("the engine says `{}`", said.trim())))?;
     // A moment of nothing: the command never began.
     let never = began.starts_with("0001-");
-    Ok(EngineReport::Ended(match code {
+    Ok(Exit::Ended(match code {
         127 if never => End::NotFound,
         126 if never => End::NotExecutable,
-        _ if never => return Ok(EngineReport::NeverBegan(error.trim().to_owned())),
+        _ if never => return Ok(Exit::NeverBegan(error.trim().to_owned())),
         137 if oom == "true" => End::OutOfMemory,
         152 if has_cpu_bound => End::OutOfCpuTime,
         code => End::Exited(code),
@@ -296,44 +296,28 @@ mod tests {
     #[test]
     fn how_it_ended_is_read_from_what_the_engine_says() {
         let rows = [
-            ("exited\t0\tfalse\t2026-11-25T09:16:54Z\t\n", false, Some(EngineReport::Ended(End::Exited(0)))),
-            ("exited\t137\ttrue\t2026-11-25T09:16:54Z\t", false, Some(EngineReport::Ended(End::OutOfMemory))),
-            (
-                "exited\t137\tfalse\t2026-11-25T09:16:54Z\t",
-                false,
-                Some(EngineReport::Ended(End::Exited(137))),
-            ),
+            ("exited\t0\tfalse\t2026-11-25T09:16:54Z\t\n", false, Some(Exit::Ended(End::Exited(0)))),
+            ("exited\t137\ttrue\t2026-11-25T09:16:54Z\t", false, Some(Exit::Ended(End::OutOfMemory))),
+            ("exited\t137\tfalse\t2026-11-25T09:16:54Z\t", false, Some(Exit::Ended(End::Exited(137)))),
             // A program of its own was ended, and the command went on.
-            ("exited\t1\ttrue\t2026-11-25T09:16:54Z\t", false, Some(EngineReport::Ended(End::Exited(1)))),
-            (
-                "exited\t152\tfalse\t2026-11-25T09:16:54Z\t",
-                true,
-                Some(EngineReport::Ended(End::OutOfCpuTime)),
-            ),
-            (
-                "exited\t152\tfalse\t2026-11-25T09:16:54Z\t",
-                false,
-                Some(EngineReport::Ended(End::Exited(152))),
-            ),
+            ("exited\t1\ttrue\t2026-11-25T09:16:54Z\t", false, Some(Exit::Ended(End::Exited(1)))),
+            ("exited\t152\tfalse\t2026-11-25T09:16:54Z\t", true, Some(Exit::Ended(End::OutOfCpuTime))),
+            ("exited\t152\tfalse\t2026-11-25T09:16:54Z\t", false, Some(Exit::Ended(End::Exited(152)))),
             (
                 "created\t127\tfalse\t0001-01-01T00:00:00Z\tno such file",
                 false,
-                Some(EngineReport::Ended(End::NotFound)),
+                Some(Exit::Ended(End::NotFound)),
             ),
             (
                 "created\t126\tfalse\t0001-01-01 00:00:00 +0000 UTC\tdenied",
                 false,
-                Some(EngineReport::Ended(End::NotExecutable)),
+                Some(Exit::Ended(End::NotExecutable)),
             ),
-            (
-                "exited\t127\tfalse\t2026-11-25T09:16:54Z\t",
-                false,
-                Some(EngineReport::Ended(End::Exited(127))),
-            ),
+            ("exited\t127\tfalse\t2026-11-25T09:16:54Z\t", false, Some(Exit::Ended(End::Exited(127)))),
             (
                 "created\t128\tfalse\t0001-01-01T00:00:00Z\tno runtime\n",
                 false,
-                Some(EngineReport::NeverBegan("no runtime".to_owned())),
+                Some(Exit::NeverBegan("no runtime".to_owned())),
             ),
             ("", false, None),
         ];

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, unlinkat};
 
-use super::entry::QuarantinedItem;
+use super::entry::Item;
 use super::folder::names;
 use super::origin::{ORIGINS, moment_of};
 use super::remove;
@@ -52,7 +52,7 @@ impl QuarantineStore {
     /// Deletes a group with its entries. Entries that were renamed in their own directory stay there, and are no longer listed.
     pub(super) fn drop_group(&self, group: &str) -> Option<DroppedGroup> {
         let folder = self.group(group).ok()?;
-        let path = |item: &QuarantinedItem| match &item.origin {
+        let path = |item: &Item| match &item.origin {
             Some(origin) => origin.workspace.join(&origin.path),
             None => item.place(),
         };

@@ -57,7 +57,7 @@ pub enum QuarantinedKind {
 
 /// An entry, with its recorded origin.
 #[derive(Debug)]
-pub(super) struct QuarantinedItem {
+pub(super) struct Item {
     pub(super) group: String,
     /// The directory that contains it: the group, or its original directory.
     pub(super) folder: PathBuf,
@@ -66,7 +66,7 @@ pub(super) struct QuarantinedItem {
     pub(super) origin: Option<Origin>,
 }
 
-impl QuarantinedItem {
+impl Item {
     pub(super) fn id(&self) -> String {
         match &self.origin {
             Some(origin) => format!("{}.{}", self.group, origin.number),
@@ -80,7 +80,7 @@ impl QuarantinedItem {
 }
 
 impl QuarantineEntry {
-    pub(super) fn of(item: QuarantinedItem) -> Self {
+    pub(super) fn of(item: Item) -> Self {
         let since = moment_of(&item.group).and_then(|moment| u64::try_from(moment).ok());
         let origin = item.origin.as_ref();
         Self {
@@ -104,19 +104,13 @@ fn label(path: &Path) -> Option<String> {
 }
 
 /// Everything of one group, whose folder is open and has this path.
-pub(super) fn items_in(group: &str, folder: &OwnedFd, path: &Path) -> io::Result<Vec<QuarantinedItem>> {
+pub(super) fn items_in(group: &str, folder: &OwnedFd, path: &Path) -> io::Result<Vec<Item>> {
     let origins = origins(folder)?;
     let mut items = Vec::new();
     for name in names(folder)?.into_iter().filter(|name| name != ORIGINS) {
         let origin = origins.iter().find(|origin| !origin.in_place && origin.name == name).cloned();
         let kind = kind(folder, &name);
-        items.push(QuarantinedItem {
-            group: group.to_owned(),
-            folder: path.to_path_buf(),
-            name,
-            kind,
-            origin,
-        });
+        items.push(Item { group: group.to_owned(), folder: path.to_path_buf(), name, kind, origin });
     }
     for origin in origins.into_iter().filter(|origin| origin.in_place) {
         items.extend(in_place(group, origin));
@@ -127,7 +121,7 @@ pub(super) fn items_in(group: &str, folder: &OwnedFd, path: &Path) -> io::Result
 
 /// Returns an entry that was renamed in its original directory; nothing if it was restored or deleted. If the directory cannot
 /// be opened, the entry is listed as gone.
-fn in_place(group: &str, origin: Origin) -> Option<QuarantinedItem> {
+fn in_place(group: &str, origin: Origin) -> Option<Item> {
     let above = origin.path.parent().unwrap_or(Path::new(""));
     let folder = origin.workspace.join(above);
     let kind = match origin.parent() {
@@ -139,7 +133,7 @@ fn in_place(group: &str, origin: Origin) -> Option<QuarantinedItem> {
         Err(_) => QuarantinedKind::Gone,
     };
     let name = origin.name.clone();
-    Some(QuarantinedItem { group: group.to_owned(), folder, name, kind, origin: Some(origin) })
+    Some(Item { group: group.to_owned(), folder, name, kind, origin: Some(origin) })
 }
 
 /// Reads the recorded origins of a group.

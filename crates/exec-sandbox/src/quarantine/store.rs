@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, RenameFlags, fchmod, openat, renameat_with, unlinkat};
 
-use super::entry::{QuarantineEntry, QuarantinedItem, items_in};
+use super::entry::{Item, QuarantineEntry, items_in};
 use super::error::QuarantineError;
 use super::folder::{FOLDER, names};
 use super::origin::{self, ORIGINS, Origin};
@@ -111,24 +111,24 @@ impl QuarantineStore {
     }
 
     /// Returns all entries, oldest first.
-    fn items(&self) -> io::Result<Vec<QuarantinedItem>> {
+    fn items(&self) -> io::Result<Vec<Item>> {
         let groups = self.groups()?;
         // A group that goes away meanwhile holds nothing.
         Ok(groups.iter().flat_map(|group| self.items_of(group).unwrap_or_default()).collect())
     }
 
     /// Returns the entries of one group.
-    pub(super) fn items_of(&self, group: &str) -> io::Result<Vec<QuarantinedItem>> {
+    pub(super) fn items_of(&self, group: &str) -> io::Result<Vec<Item>> {
         items_in(group, &self.group(group)?, &self.path.join(group))
     }
 
-    fn find(&self, id: &str) -> Result<QuarantinedItem, QuarantineError> {
+    fn find(&self, id: &str) -> Result<Item, QuarantineError> {
         let items = self.items().map_err(QuarantineError::Read)?;
         items.into_iter().find(|item| item.id() == id).ok_or_else(|| QuarantineError::Unknown(id.to_owned()))
     }
 
     /// Returns the current directory and name of an entry, after checking its identity.
-    fn source(&self, item: &QuarantinedItem) -> Result<(OwnedFd, std::ffi::OsString), QuarantineError> {
+    fn source(&self, item: &Item) -> Result<(OwnedFd, std::ffi::OsString), QuarantineError> {
         let from = match item.origin.as_ref().filter(|origin| origin.in_place) {
             Some(origin) => origin.parent()?.0,
             None => self.group(&item.group).map_err(QuarantineError::Read)?,

@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use self::guard::{Guard, why_taken};
-use self::journal::MergeDirection;
+use self::journal::Op;
 use self::slots::Slots;
 use super::about::identity_at;
 use super::at::Tree;
@@ -62,14 +62,14 @@ impl ReviewStore {
         let merging = Merging::begin(self, layer)?;
         let mut changes = layer.changes()?;
         layer.settle_view().map_err(ReviewError::Stopped)?;
-        let guard = Guard::begin(self.state(), layer, MergeDirection::Apply).map_err(ReviewError::Store)?;
+        let guard = Guard::begin(self.state(), layer, Op::Apply).map_err(ReviewError::Store)?;
         guard.refuse(&mut changes);
         let by_path = Changes::new(&changes);
         let meant = by_path.meant(selection, ChangeState::Waiting)?;
         let indexes = Indexes::load(&layer.folder, When::Base).map_err(|source| layer.unreadable(source))?;
         let chosen = to_apply(&by_path, &meant, (&merging.base, &indexes), &merging.workspace);
         let chosen = chosen.map_err(ReviewError::Stopped)?;
-        merging.carry_out(MergeDirection::Apply, &changes, chosen, guard)
+        merging.carry_out(Op::Apply, &changes, chosen, guard)
     }
 
     /// Undoes applied changes of a layer, which are pending again then.
@@ -80,7 +80,7 @@ impl ReviewStore {
         let _lock = self.lock()?;
         let merging = Merging::begin(self, layer)?;
         let mut changes = layer.changes()?;
-        let guard = Guard::begin(self.state(), layer, MergeDirection::Undo).map_err(ReviewError::Store)?;
+        let guard = Guard::begin(self.state(), layer, Op::Undo).map_err(ReviewError::Store)?;
         guard.refuse(&mut changes);
         let status = layer.status().map_err(|source| layer.unreadable(source))?;
         let by_path = Changes::new(&changes);
@@ -89,7 +89,7 @@ impl ReviewStore {
             Indexes::load(&layer.folder, When::Applied).map_err(|source| layer.unreadable(source))?;
         let chosen = to_undo(&by_path, &meant, (&merging.base, &indexes), &status, &merging.workspace);
         let chosen = chosen.map_err(ReviewError::Stopped)?;
-        merging.carry_out(MergeDirection::Undo, &changes, chosen, guard)
+        merging.carry_out(Op::Undo, &changes, chosen, guard)
     }
 
     /// Discards pending changes, and returns how many. An empty layer is deleted.
@@ -175,12 +175,12 @@ impl<'m> Merging<'m> {
             self.slots.close(self.layer, &self.workspace)?;
             return Ok(Vec::new());
         };
-        let Some((direction, steps)) = journal::load(&self.layer.folder)? else {
+        let Some((op, steps)) = journal::load(&self.layer.folder)? else {
             self.unstage(&changes)?;
             return Ok(Vec::new());
         };
-        let guard = Guard::go_on(store.state(), self.layer, (direction, &steps), &changes)?;
-        let finished = self.finish(direction, &changes, &steps);
+        let guard = Guard::go_on(store.state(), self.layer, (op, &steps), &changes)?;
+        let finished = self.finish(op, &changes, &steps);
         let taken = guard.end();
         // The cached directory may have been moved.
         self.workspace.forget();
@@ -191,7 +191,7 @@ impl<'m> Merging<'m> {
 
     fn carry_out(
         mut self,
-        direction: MergeDirection,
+        op: Op,
         changes: &[FileChange],
         chosen: Chosen,
         guard: Guard<'_>,
@@ -205,9 +205,9 @@ impl<'m> Merging<'m> {
             // Slots in the workspace were deleted when the merge was completed.
             self.slots = Slots::open(self.layer, &self.workspace, false).map_err(ReviewError::Stopped)?;
             let carried = || -> io::Result<()> {
-                let steps = self.stage(direction, changes, &chosen.order)?;
-                journal::write(&self.layer.folder, direction, &steps)?;
-                self.finish(direction, changes, &steps)
+                let steps = self.stage(op, changes, &chosen.order)?;
+                journal::write(&self.layer.folder, op, &steps)?;
+                self.finish(op, changes, &steps)
             };
             let carried = carried();
             // Sweep even after an error.

@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 
 use super::added_run::AddedRun;
 use super::begin::{ExitSource, Running};
-use super::stdio::StdioRelay;
+use super::stdio::Relay;
 use super::{Cancellation, RunControl, RunError, Streams, carried_out, pipe};
 use crate::cgroup::Groups;
 use crate::outcome::{End, Outcome};
@@ -44,8 +44,8 @@ pub fn run_added(
 ) -> Result<Outcome, RunError> {
     let groups = Groups::default();
     carried_out(plan, streams, control, &groups, None, || {
-        let (relay, ends) = StdioRelay::new(streams, &plan.provider)
-            .map_err(RunError::setup("making pipes or a terminal"))?;
+        let (relay, ends) =
+            Relay::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
         let [stdin, stdout, stderr] = ends.into_pipes().ok_or_else(no_terminal)?;
         let (news, done) = pipe()?;
         let stop = Cancellation::default();

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::RunError;
-use crate::backends::engine::{Contained, EngineReport, end_client};
+use crate::backends::engine::{Contained, Exit, end_client};
 use crate::outcome::End;
 use crate::sys::raw;
 
@@ -22,8 +22,8 @@ impl Container {
     pub(super) fn result(&self) -> Result<End, RunError> {
         let container = self.container.lock().unwrap_or_else(PoisonError::into_inner);
         match container.report(self.has_cpu_bound).map_err(RunError::Watch)? {
-            EngineReport::Ended(end) => Ok(end),
-            EngineReport::NeverBegan(why) => {
+            Exit::Ended(end) => Ok(end),
+            Exit::NeverBegan(why) => {
                 // Podman's client prints the reason on the standard error of the command.
                 let why = if why.is_empty() { "see its standard error".to_owned() } else { why };
                 Err(RunError::setup("beginning a command in a container")(std::io::Error::other(why)))

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use super::begin::{ExitSource, Running, copy};
 use super::observe::Observer;
 use super::prepared::{Recovered, in_turn};
-use super::stdio::StdioRelay;
+use super::stdio::Relay;
 use super::supervise::read_report;
 use super::{RunControl, RunError, Streams, carried_out, observer, sandbox_number, tell};
 use crate::cgroup::Groups;
@@ -266,7 +266,7 @@ fn make(shared: &Shared, size: usize) {
 
 /// A prepared sandbox, in which nothing has run yet.
 struct Ready {
-    running: Option<(Running, StdioRelay)>,
+    running: Option<(Running, Relay)>,
     mailbox: ArgvMailbox,
     go: OwnedFd,
     observer: Option<Observer>,
@@ -282,8 +282,7 @@ impl Ready {
     fn make(kind: &Kind) -> Result<Self, RunError> {
         let Kind { plan, streams, .. } = kind;
         let mailbox = ArgvMailbox::new().map_err(RunError::setup("sharing memory"))?;
-        let (relay, ends) =
-            StdioRelay::new(*streams, &plan.provider).map_err(RunError::setup("making pipes"))?;
+        let (relay, ends) = Relay::new(*streams, &plan.provider).map_err(RunError::setup("making pipes"))?;
         let ids = Ids::new(plan.identity, sandbox_number());
         let mut launch =
             prepare(plan, ids, ends.handed(), false).map_err(RunError::setup("preparing the mounts"))?;
@@ -302,7 +301,7 @@ impl Ready {
     }
 
     /// Starts the command: two processes wait for one byte each. The pool's thread reaps the sandbox.
-    fn go(&mut self, shared: &Arc<Shared>) -> Result<Option<(Running, StdioRelay)>, RunError> {
+    fn go(&mut self, shared: &Arc<Shared>) -> Result<Option<(Running, Relay)>, RunError> {
         rustix::io::write(&self.go, b"gg").map_err(|error| RunError::Watch(error.into()))?;
         let shared = Arc::clone(shared);
         let running = self.running.take().map(|(mut running, relay)| {

@@ -27,7 +27,7 @@ const LAST_READS: usize = 256;
 const TYPED: usize = 2;
 
 /// The output streams and the input of a command, or its terminal.
-pub(super) struct StdioRelay {
+pub(super) struct Relay {
     channels: [Channel; 2],
     terminal: Option<Pty>,
     stdin: StdinSource,
@@ -75,7 +75,7 @@ struct Channel {
     kept: Vec<u8>,
 }
 
-impl StdioRelay {
+impl Relay {
     pub(super) fn new(streams: Streams, provider: &Provider) -> io::Result<(Self, Ends)> {
         match streams.terminal {
             Terminal::None => Self::of_pipes(streams, provider),

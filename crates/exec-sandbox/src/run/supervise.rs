@@ -13,7 +13,7 @@ use super::added_run::ASKS_TO_END;
 use super::begin::{ExitSource, Running};
 use super::disk::{Disks, Fill, is_bounded};
 use super::poll::wait;
-use super::stdio::StdioRelay;
+use super::stdio::Relay;
 use super::{Cancellation, RunControl, RunError, Signals, memory};
 use crate::cgroup::Groups;
 use crate::enforcement::Enforcement;
@@ -94,7 +94,7 @@ pub(super) struct Watched {
     is_all: bool,
     /// The growth of the writable file systems.
     grown: Fill,
-    relay: StdioRelay,
+    relay: Relay,
 }
 
 /// Supervises a command until all its processes are gone.
@@ -103,7 +103,7 @@ pub(super) fn supervise(
     signals: Signals,
     control: &RunControl,
     running: &Running,
-    mut relay: StdioRelay,
+    mut relay: Relay,
     groups: &Groups,
     started: Instant,
 ) -> Result<Watched, RunError> {
@@ -156,7 +156,7 @@ fn folders_in_memory(plan: &Plan) -> Vec<PathBuf> {
 
 fn watch(
     running: &Running,
-    relay: &mut StdioRelay,
+    relay: &mut Relay,
     signals: Option<&OwnedFd>,
     bounds: &Bounds<'_>,
 ) -> io::Result<Ending> {
@@ -234,7 +234,7 @@ fn watch(
 
 /// Forwards output that is still in the pipes after the end. It waits for a slow reader, like any program does; but after the
 /// time limit of the command, or a termination signal to this program, the rest is dropped.
-fn drain(relay: &mut StdioRelay, signals: Option<&OwnedFd>, late: Option<Instant>) -> io::Result<()> {
+fn drain(relay: &mut Relay, signals: Option<&OwnedFd>, late: Option<Instant>) -> io::Result<()> {
     relay.begin_to_end();
     while !relay.is_done() {
         relay.read_what_is_left();
@@ -277,7 +277,7 @@ pub(super) fn read_report(reports: &OwnedFd) -> io::Result<Option<Report>> {
     Ok(Some(report))
 }
 
-fn forward_signals(running: &Running, relay: &mut StdioRelay, signals: &OwnedFd) {
+fn forward_signals(running: &Running, relay: &mut Relay, signals: &OwnedFd) {
     let Ok(signal) = raw::read_signal(signals.as_raw_fd()) else { return };
     match signal {
         // Changing the size of the command's terminal makes the kernel send SIGWINCH to it.

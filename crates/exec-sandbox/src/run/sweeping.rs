@@ -21,7 +21,7 @@ use crate::workspace::roots::roots;
 pub(super) struct Sweeping {
     state: Option<PathBuf>,
     /// The state before the command; nothing if no sweep is needed.
-    snapshot: Option<Snapshot>,
+    saved: Option<Snapshot>,
     journal: Option<Journal>,
     /// Other running commands, with the state before each.
     others: Vec<(PathBuf, Snapshot)>,
@@ -40,7 +40,7 @@ impl Sweeping {
         let is_wanted = plan.protection == Protection::Names && !roots.is_empty();
         let state = crate::state::folder(&plan.mounts);
         let recovered = state.as_deref().map(journal::recover).unwrap_or_default();
-        let snapshot = is_wanted.then(|| Snapshot {
+        let saved = is_wanted.then(|| Snapshot {
             roots,
             command: as_text(&plan.program, &plan.arguments),
             entries: plan.protected.clone(),
@@ -48,39 +48,32 @@ impl Sweeping {
             plans: plan.git_plans.clone(),
             is_decided: plan.decides_names(),
         });
-        let written = state.as_deref().zip(snapshot.as_ref());
-        let journal = written.and_then(|(state, snapshot)| Journal::write(state, snapshot).ok());
+        let written = state.as_deref().zip(saved.as_ref());
+        let journal = written.and_then(|(state, saved)| Journal::write(state, saved).ok());
         if is_wanted && journal.is_none() {
             let why = "no journal can be written at home: new protected names stay if this program is killed";
             enforcement.gap(Property::ProtectedNames, why);
         }
-        let others =
-            journal.as_ref().zip(snapshot.as_ref()).map(|(journal, snapshot)| journal.others(snapshot));
+        let others = journal.as_ref().zip(saved.as_ref()).map(|(journal, saved)| journal.others(saved));
         let strays = strays_in(&plan.of_a_worktree());
-        Self { state, snapshot, journal, others: others.unwrap_or_default(), recovered, strays }
+        Self { state, saved, journal, others: others.unwrap_or_default(), recovered, strays }
     }
 
     /// Sweeps. The journal file is deleted afterwards, unless a file could not be moved.
     pub(super) fn end(mut self, plan: &Plan, observer: Option<&Observer>) -> (Vec<Quarantined>, Swept) {
         let mut quarantine = std::mem::take(&mut self.recovered);
         // Without a sweep, no changes are reported.
-        let Some(snapshot) = &self.snapshot else {
+        let Some(saved) = &self.saved else {
             return (quarantine, Swept { watched: plan.watched.clone(), ..Swept::default() });
         };
-        let company = self.company(snapshot);
-        let known = snapshot.entries.iter().filter(|entry| self.is_the_users(entry));
-        let before = Before::new(known, &snapshot.git_targets, &snapshot.plans, company);
+        let company = self.company(saved);
+        let known = saved.entries.iter().filter(|entry| self.is_the_users(entry));
+        let before = Before::new(known, &saved.git_targets, &saved.plans, company);
         let has_made = |folder: &FileIdentity| observer.is_some_and(|observer| observer.has_made(folder));
         let maker =
             if plan.decides_names() && observer.is_some() { Maker::Known(&has_made) } else { Maker::Unknown };
-        let mut swept = sweep(
-            &snapshot.roots,
-            &before,
-            Some(&plan.links),
-            maker,
-            self.state.as_deref(),
-            &snapshot.command,
-        );
+        let mut swept =
+            sweep(&saved.roots, &before, Some(&plan.links), maker, self.state.as_deref(), &saved.command);
         let strays = strays_in(&plan.of_a_worktree());
         swept.links.extend(strays.difference(&self.strays).map(|(path, to)| Changed {
             path: path.clone(),
@@ -88,7 +81,7 @@ impl Sweeping {
             is_harmful: true,
         }));
         if let Some(journal) = &mut self.journal {
-            journal.end(snapshot);
+            journal.end(saved);
             if swept.taken.iter().any(|one| one.moved_to.is_none()) {
                 journal.keep();
             }
@@ -97,13 +90,13 @@ impl Sweeping {
         (quarantine, swept)
     }
 
-    fn company(&self, snapshot: &Snapshot) -> Company {
+    fn company(&self, saved: &Snapshot) -> Company {
         // A command whose names are decided cannot replace existing files.
         let replaces = |others: &[(PathBuf, Snapshot)]| others.iter().any(|(_, other)| !other.is_decided);
         let had = self
             .journal
             .as_ref()
-            .is_none_or(|journal| journal.had_company(snapshot) || replaces(&journal.others(snapshot)));
+            .is_none_or(|journal| journal.had_company(saved) || replaces(&journal.others(saved)));
         if had || replaces(&self.others) { Company::Others } else { Company::Alone }
     }
 

@@ -44,9 +44,7 @@ impl<'r> Targets<'r> {
         let Some(around) = path.parent() else { return };
         match entry.mode {
             // Package managers recreate these symlinks, so only their targets are protected.
-            ProtectionMode::Check => {
-                self.paths.extend(resolve(&around.join(to)).and_then(|resolved| resolved.end))
-            }
+            ProtectionMode::Check => self.paths.extend(resolve(&around.join(to)).and_then(|path| path.end)),
             _ => self.add(&around.join(to)),
         }
     }
@@ -74,7 +72,7 @@ impl<'r> Targets<'r> {
                     let path = folder.join(path);
                     self.add(&path);
                     // Paths in symlinked settings are relative to the target of the symlink.
-                    let end = resolve(&path).and_then(|resolved| resolved.end).filter(|_| left > 0);
+                    let end = resolve(&path).and_then(|path| path.end).filter(|_| left > 0);
                     let Some(path) = end else { continue };
                     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
                     let opened = open_root(folder).ok();
@@ -89,9 +87,8 @@ impl<'r> Targets<'r> {
 
     fn add(&mut self, path: &Path) {
         if self.paths.len() < MAX_TARGETS {
-            self.paths.extend(
-                resolve(path).into_iter().flat_map(|resolved| resolved.links.into_iter().chain(resolved.end)),
-            );
+            self.paths
+                .extend(resolve(path).into_iter().flat_map(|path| path.links.into_iter().chain(path.end)));
         }
     }
 
@@ -243,7 +240,7 @@ mod tests {
         assert_eq!(git_targets, ["built/show", "cfg", "clean.py", "real/claude", "tools/watch"]);
         symlink("circle", root.join("circle")).unwrap();
         assert!(resolve(&root.join("circle/x")).is_none());
-        assert!(resolve(&root.join("missing/../x")).is_some_and(|resolved| resolved.end.is_none()));
+        assert!(resolve(&root.join("missing/../x")).is_some_and(|path| path.end.is_none()));
     }
     /// `core.hooksPath = .githooks` in the user's settings applies to every repository.
     #[test]

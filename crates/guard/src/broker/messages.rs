@@ -67,7 +67,7 @@ pub(super) enum Answer {
     Ended {
         refused: Vec<RefusedHost>,
     },
-    /// The request failed.
+    /// The request could not be carried out.
     Failed {
         why: String,
         fix: String,

@@ -84,7 +84,7 @@ struct Served {
     without_token: AtomicU64,
 }
 
-/// A current run.
+/// A current run of the proxy.
 #[derive(Debug)]
 struct ServedRun {
     proxy: EgressProxy,

@@ -35,26 +35,26 @@ pub struct Decision {
     pub fix: Option<String>,
 }
 
-/// A deciding layer.
+/// The layer that made a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum DecisionLayer {
-    /// Admission of skills.
+    /// The admission of skills decided.
     Skill,
-    /// Tools.
+    /// The tool policy of the agent.
     Tools,
     /// Steps, budgets and circuit breakers.
     Limits,
-    /// Paths.
+    /// The path policy of the agent.
     Paths,
-    /// Commands.
+    /// The command rules and hazards.
     Commands,
-    /// The sandbox.
+    /// What the sandbox can enforce.
     Sandbox,
     /// The network of sandboxed commands.
     Network,
-    /// The user.
+    /// The user, who was asked.
     Person,
 }
 
@@ -103,7 +103,7 @@ pub enum DecisionRule {
     Validator,
     /// The path policy grants the path.
     PathGranted,
-    /// The user answered.
+    /// The user answered the question.
     Answered,
     /// The rules changed since the user was asked.
     RulesChanged,

@@ -20,7 +20,7 @@ pub struct Execution {
     name: String,
 }
 
-/// A permitted call.
+/// A call that the limits permit.
 #[derive(Debug)]
 #[must_use = "a call that is never settled is charged in full"]
 pub struct Call {

@@ -20,7 +20,7 @@ use stockade_config::{ExecConfig, Isolation};
 #[must_use]
 #[non_exhaustive]
 pub enum RunAnswer {
-    /// The command ran.
+    /// The command ran to its end.
     Ran(Box<Ran>),
     /// The user must be asked first: see [`Session::answer_run`].
     Pending(Box<PendingRun>),

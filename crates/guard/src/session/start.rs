@@ -28,7 +28,7 @@ pub(super) enum Counting {
 
 /// Whether this machine can create the requested sandbox.
 pub(super) enum Found {
-    /// The requested sandbox.
+    /// The sandbox as it was requested.
     Sandbox,
     /// No sandbox, for this reason; the command could run without one.
     Nothing(Refusal),

@@ -33,7 +33,7 @@ pub(super) struct Revoke {
     all: bool,
 }
 
-/// The valid answers.
+/// The answers that are still valid.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Listed {
     /// The session's answers first; each with `id`, `answer`, `agent`, `shown`, `cwd`, `rules`, `givenMs` and `endsMs`.

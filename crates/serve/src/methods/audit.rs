@@ -35,7 +35,7 @@ pub(super) struct Query {
     limit: Option<usize>,
 }
 
-/// The matching records.
+/// The records that match the query.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Events {
     /// The records, newest first.

@@ -89,7 +89,7 @@ pub(super) struct Undo {
     workspace: Option<PathBuf>,
 }
 
-/// Discard pending changes.
+/// Discard pending changes of a command.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Discard {

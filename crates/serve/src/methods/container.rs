@@ -29,7 +29,7 @@ pub(super) struct Manifest {
     run: Option<String>,
 }
 
-/// The validated manifest.
+/// The result of validating a manifest.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Read {

@@ -115,7 +115,7 @@ impl<'de> Deserialize<'de> for Variables {
     }
 }
 
-/// The resulting value.
+/// The result of an evaluation.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Evaluated {
     /// The value as JSON: `undefined` is `null`, a date is a string, a set a list, a map a list of pairs.
@@ -129,7 +129,7 @@ pub(super) struct ConditionResult {
     value: bool,
 }
 
-/// The interpolated text.
+/// The text with interpolated values.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Interpolated {
     text: String,

@@ -188,7 +188,7 @@ struct Used {
     disk_files: u64,
 }
 
-/// A quarantined file.
+/// A file that was quarantined.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "QuarantinedFile")]
 #[serde(rename_all = "camelCase")]

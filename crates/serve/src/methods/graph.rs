@@ -15,7 +15,7 @@ use crate::fault::Fault;
 #[serde(deny_unknown_fields)]
 pub(super) struct Begin {}
 
-/// The new run.
+/// The graph run that was started.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Begun {
     /// Its name, for `graph` of session.open. It cannot be guessed: every client that knows it can join.
@@ -32,7 +32,7 @@ pub(super) struct End {
     graph: String,
 }
 
-/// The ended run.
+/// The graph run that was ended.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Ended {
     graph: String,

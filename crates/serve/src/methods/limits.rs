@@ -104,7 +104,7 @@ pub(super) struct Admitted {
     steps_left: Option<u32>,
 }
 
-/// The settled call.
+/// The result of settling a call.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Settled {
     /// Whether it cost more than the estimate.

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stockade_guard::command::{CommandRule, Layer};
 
-/// A command rule.
+/// A command rule of the server.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CommandRule")]
 #[serde(rename_all = "camelCase")]

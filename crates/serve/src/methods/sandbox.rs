@@ -38,7 +38,7 @@ pub(super) struct PlanSandbox {
     command: Option<Vec<String>>,
 }
 
-/// The planned sandbox.
+/// The planned sandbox, with its arguments.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Planned {
     backend: String,
@@ -56,7 +56,7 @@ pub(super) struct Planned {
     warnings: Vec<String>,
 }
 
-/// A mount.
+/// A mount in the sandbox.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Mount")]
 struct Mounted {

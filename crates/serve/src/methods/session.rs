@@ -103,14 +103,14 @@ pub(super) struct Close {
     session: String,
 }
 
-/// The new session.
+/// The session that was opened.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Opened {
     /// Its name. It is secret: every client that knows it can answer questions of the session.
     session: String,
 }
 
-/// The closed session.
+/// The session that was closed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Closed {
     session: String,

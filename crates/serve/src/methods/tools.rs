@@ -57,7 +57,7 @@ enum Entries {
     List(Vec<String>),
 }
 
-/// The resolved tools.
+/// The allowed and denied tools.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Resolved {
     /// The allowed tools, in the given order.
@@ -72,7 +72,7 @@ pub(super) struct Resolved {
     warnings: Vec<String>,
 }
 
-/// A denied tool.
+/// A tool that is denied.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "FilteredTool")]
 struct Filtered {

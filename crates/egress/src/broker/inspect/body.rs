@@ -20,9 +20,9 @@ const PIECE: usize = 64 << 10;
 
 /// The body of a request or response.
 pub(super) enum Carried {
-    /// A complete body.
+    /// A body that is complete in memory.
     Whole(Option<Bytes>),
-    /// A streamed body.
+    /// A body that is still being received.
     Stream(Box<Stream>),
 }
 

@@ -12,7 +12,7 @@ use stockade_handoff::trust::BUNDLES;
 /// The variable that replaces the authorities of the machine.
 const INSTEAD: &str = "SSL_CERT_FILE";
 
-/// The trusted authorities.
+/// The certificate authorities that are trusted for hosts.
 pub(super) struct Roots {
     pub(super) store: RootCertStore,
     /// All certificates, as read.

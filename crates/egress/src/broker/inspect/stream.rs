@@ -121,7 +121,7 @@ pub(super) struct Checked<S> {
     head_by: Option<Pin<Box<Sleep>>>,
 }
 
-/// Why reading stopped.
+/// Why no more bytes are read from a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Closed,

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, Mode, RenameFlags, chmod, renameat_with, unlinkat};
 use rustix::io::Errno;
 
 use super::Merging;
-use super::journal::{MergeDirection, Step};
+use super::journal::{Op, Step};
 use crate::review::about::{JOURNAL, SLOTS};
 use crate::review::at::{Tree, is_gone, look, own_path_of};
 use crate::review::change::{ChangeKind, FileChange};
@@ -21,23 +21,18 @@ use crate::review::manifest::Manifest;
 
 impl Merging<'_> {
     /// Performs the remaining steps of the journal, records the results, and deletes the journal.
-    pub(super) fn finish(
-        &self,
-        direction: MergeDirection,
-        changes: &[FileChange],
-        steps: &[Step],
-    ) -> io::Result<()> {
+    pub(super) fn finish(&self, op: Op, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
         self.open_folders(changes, steps)?;
         for step in steps {
             if let Some(change) = changes.get(step.number) {
-                self.take(direction, change, *step)?;
+                self.take(op, change, *step)?;
             }
         }
         self.workspace.forget();
-        if self.slots.beside && direction == MergeDirection::Apply {
+        if self.slots.beside && op == Op::Apply {
             self.keep_copies(changes, steps)?;
         }
-        self.modes(direction, changes, steps)?;
+        self.modes(op, changes, steps)?;
         let mut status = self.layer.status()?;
         let mut has_left = false;
         for step in steps {
@@ -50,29 +45,29 @@ impl Merging<'_> {
                 continue;
             }
             let is_swept = step.comes.is_some() && now.map(|look| look.identity) != step.comes;
-            match direction {
+            match op {
                 // The replaced file can still be restored.
-                MergeDirection::Apply if is_swept && (step.goes.is_none() || slot != step.goes) => {
+                Op::Apply if is_swept && (step.goes.is_none() || slot != step.goes) => {
                     status.insert(step.number, Settled::Discarded);
                 }
-                MergeDirection::Apply => drop(status.insert(step.number, Settled::Applied(now))),
-                MergeDirection::Undo => drop(status.remove(&step.number)),
+                Op::Apply => drop(status.insert(step.number, Settled::Applied(now))),
+                Op::Undo => drop(status.remove(&step.number)),
             }
         }
-        if direction == MergeDirection::Apply {
+        if op == Op::Apply {
             let mut indexes = Indexes::load(&self.layer.folder, When::Applied)?;
             let paths = steps.iter().filter_map(|step| Some(changes.get(step.number)?.path.as_path()));
             paths.filter(|path| is_index(path)).for_each(|path| indexes.note(&self.workspace, path));
             indexes.save(&self.layer.folder, When::Applied)?;
         }
         self.layer.write_status(&status)?;
-        if direction == MergeDirection::Undo {
+        if op == Op::Undo {
             self.times(changes, steps)?;
             if self.slots.beside {
                 self.stand_for_the_old(changes, steps)?;
             }
         }
-        if direction == MergeDirection::Undo || self.slots.beside || has_left {
+        if op == Op::Undo || self.slots.beside || has_left {
             self.unstage_these(changes, &status.keys().copied().collect())?;
         }
         self.close_around()?;
@@ -82,7 +77,7 @@ impl Merging<'_> {
     }
 
     /// Exchanges the files in the workspace and in the slot, unless that is done already.
-    fn take(&self, direction: MergeDirection, change: &FileChange, step: Step) -> io::Result<()> {
+    fn take(&self, op: Op, change: &FileChange, step: Step) -> io::Result<()> {
         if change.kind == ChangeKind::Mode {
             return Ok(());
         }
@@ -104,12 +99,12 @@ impl Merging<'_> {
             return Ok(());
         }
         let is_folder = found.is_some_and(|look| look.is_folder());
-        let comes_as_folder = match direction {
-            MergeDirection::Apply => change.makes_a_folder(),
-            MergeDirection::Undo => change.takes_a_folder(),
+        let comes_as_folder = match op {
+            Op::Apply => change.makes_a_folder(),
+            Op::Undo => change.takes_a_folder(),
         };
         crash::point()?;
-        if comes_as_folder && direction == MergeDirection::Undo {
+        if comes_as_folder && op == Op::Undo {
             // Its entries are moved next.
             chmod(own_path_of(slots, slot.as_ref()), Mode::RWXU)?;
         }

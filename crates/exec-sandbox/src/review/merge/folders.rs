@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, chmod, fstat, openat, unlinkat};
 use rustix::io::Errno;
 
 use super::Merging;
-use super::journal::{MergeDirection, Step};
+use super::journal::{Op, Step};
 use crate::review::at::{FOLDER, Look, own_path};
 use crate::review::change::{ChangeKind, FileChange};
 use crate::review::copy::timed;
@@ -86,19 +86,14 @@ impl Merging<'_> {
     }
 
     /// Sets the final modes of directories, innermost first.
-    pub(super) fn modes(
-        &self,
-        direction: MergeDirection,
-        changes: &[FileChange],
-        steps: &[Step],
-    ) -> io::Result<()> {
+    pub(super) fn modes(&self, op: Op, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
         let mut changed: Vec<&FileChange> =
             steps.iter().filter_map(|step| changes.get(step.number)).collect();
         changed.sort_by(|one, other| other.path.cmp(&one.path));
         for change in changed {
-            let meant = match direction {
-                MergeDirection::Apply => change.after,
-                MergeDirection::Undo => change.before,
+            let meant = match op {
+                Op::Apply => change.after,
+                Op::Undo => change.before,
             };
             let Some(meant) = meant.filter(Look::is_folder) else { continue };
             let Some(now) = self.workspace.look(&change.path)?.filter(Look::is_folder) else {

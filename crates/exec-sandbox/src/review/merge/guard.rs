@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-use super::journal::{MergeDirection, Step};
+use super::journal::{Op, Step};
 use crate::host::{ProtectedEntry, ProtectionMode};
 use crate::journal::{self, Journal, Snapshot};
 use crate::quarantined::{LeftBy, Quarantined};
@@ -23,7 +23,7 @@ const SINCE_BEGUN: &str = "other programs obey it since the command started";
 /// The obeyed files of a workspace before a merge. If this program is killed, the next one sweeps.
 pub(super) struct Guard<'g> {
     state: &'g Path,
-    direction: MergeDirection,
+    op: Op,
     judged: Judged,
     snapshot: Snapshot,
     journal: Journal,
@@ -31,15 +31,15 @@ pub(super) struct Guard<'g> {
 }
 
 impl<'g> Guard<'g> {
-    pub(super) fn begin(state: &'g Path, layer: &ReviewLayer, direction: MergeDirection) -> io::Result<Self> {
-        Self::knowing(state, layer, direction, |_, _| true)
+    pub(super) fn begin(state: &'g Path, layer: &ReviewLayer, op: Op) -> io::Result<Self> {
+        Self::knowing(state, layer, op, |_, _| true)
     }
 
     /// The same for an interrupted merge, whose already applied files do not count as existing.
     pub(super) fn go_on(
         state: &'g Path,
         layer: &ReviewLayer,
-        (direction, steps): (MergeDirection, &[Step]),
+        (op, steps): (Op, &[Step]),
         changes: &[FileChange],
     ) -> io::Result<Self> {
         let brings = steps.iter().filter(|step| step.comes.is_some());
@@ -47,10 +47,10 @@ impl<'g> Guard<'g> {
             .filter_map(|step| changes.get(step.number))
             .map(|change| (change.path.as_path(), change.kind))
             .collect();
-        Self::knowing(state, layer, direction, |path, judged| {
-            brought.get(path).is_none_or(|kind| match direction {
-                MergeDirection::Apply => *kind != ChangeKind::Created && judged.has(path),
-                MergeDirection::Undo => judged.was_there(path),
+        Self::knowing(state, layer, op, |path, judged| {
+            brought.get(path).is_none_or(|kind| match op {
+                Op::Apply => *kind != ChangeKind::Created && judged.has(path),
+                Op::Undo => judged.was_there(path),
             })
         })
     }
@@ -58,7 +58,7 @@ impl<'g> Guard<'g> {
     fn knowing(
         state: &'g Path,
         layer: &ReviewLayer,
-        direction: MergeDirection,
+        op: Op,
         is_known: impl Fn(&Path, &Judged) -> bool,
     ) -> io::Result<Self> {
         // Files of commands with a killed supervisor must not count as existing.
@@ -76,7 +76,7 @@ impl<'g> Guard<'g> {
             is_decided: true,
         };
         let journal = Journal::write(state, &snapshot)?;
-        Ok(Self { state, direction, judged, snapshot, journal, recovered })
+        Ok(Self { state, op, judged, snapshot, journal, recovered })
     }
 
     /// Refuses changes of paths that other programs obey now and did not when they were judged.
@@ -85,21 +85,21 @@ impl<'g> Guard<'g> {
             |entry: &&ProtectedEntry| !matches!(entry.mode, ProtectionMode::Hide | ProtectionMode::Pin);
         let obeyed = self.snapshot.entries.iter().filter(is_obeyed).map(|entry| &entry.path);
         for path in obeyed.chain(&self.snapshot.git_targets) {
-            match self.direction {
-                MergeDirection::Apply if !self.judged.has(path) => {
+            match self.op {
+                Op::Apply if !self.judged.has(path) => {
                     refuse_if(changes, path, SINCE, |change| change.kind != ChangeKind::Deleted);
                 }
-                MergeDirection::Undo if !self.judged.was_there(path) => {
+                Op::Undo if !self.judged.was_there(path) => {
                     refuse_if(changes, path, SINCE_BEGUN, |change| change.kind != ChangeKind::Created);
                 }
-                MergeDirection::Apply | MergeDirection::Undo => {}
+                Op::Apply | Op::Undo => {}
             }
         }
     }
 
     /// Quarantines new harmful files. Also returns those of commands with a killed supervisor.
     pub(super) fn end(mut self) -> Vec<Quarantined> {
-        if self.direction == MergeDirection::Undo {
+        if self.op == Op::Undo {
             self.know_what_came_back();
         }
         let Snapshot { roots, command, entries, git_targets, plans, .. } = &self.snapshot;

@@ -11,12 +11,12 @@ use crate::review::record::{Rows, identity_of, identity_text, number_of, read};
 const JOURNAL_FIELDS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MergeDirection {
+pub(super) enum Op {
     Apply,
     Undo,
 }
 
-impl MergeDirection {
+impl Op {
     const fn name(self) -> &'static str {
         match self {
             Self::Apply => "apply",
@@ -36,12 +36,12 @@ pub(super) struct Step {
 }
 
 /// Commits the merge by writing its steps.
-pub(super) fn write(layer: &OwnedFd, direction: MergeDirection, steps: &[Step]) -> io::Result<()> {
+pub(super) fn write(layer: &OwnedFd, op: Op, steps: &[Step]) -> io::Result<()> {
     let mut rows = Rows::default();
     for step in steps {
         let (comes, goes) = (identity_text(step.comes), identity_text(step.goes));
         rows.row([
-            direction.name().as_bytes(),
+            op.name().as_bytes(),
             step.number.to_string().as_bytes(),
             comes.as_bytes(),
             goes.as_bytes(),
@@ -51,15 +51,15 @@ pub(super) fn write(layer: &OwnedFd, direction: MergeDirection, steps: &[Step]) 
 }
 
 /// Returns what was written down to its end, if something was.
-pub(super) fn load(layer: &OwnedFd) -> io::Result<Option<(MergeDirection, Vec<Step>)>> {
+pub(super) fn load(layer: &OwnedFd) -> io::Result<Option<(Op, Vec<Step>)>> {
     let Some(rows) = read(layer, JOURNAL, JOURNAL_FIELDS)? else { return Ok(None) };
-    let mut direction = MergeDirection::Apply;
+    let mut op = Op::Apply;
     let mut steps = Vec::with_capacity(rows.len());
     for row in &rows {
         let [name, number, comes, goes] = row.as_slice() else { continue };
-        direction = if name == b"undo" { MergeDirection::Undo } else { MergeDirection::Apply };
+        op = if name == b"undo" { Op::Undo } else { Op::Apply };
         let (comes, goes) = (identity_of(comes), identity_of(goes));
         steps.push(Step { number: number_of(number)?, comes, goes });
     }
-    Ok(Some((direction, steps)))
+    Ok(Some((op, steps)))
 }

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
 
 use super::Merging;
-use super::journal::{MergeDirection, Step};
+use super::journal::{Op, Step};
 use crate::review::about::SLOTS;
 use crate::review::at::{FOLDER, Identity, Tree, look, own_path_of};
 use crate::review::change::{ChangeKind, FileChange};
@@ -22,17 +22,12 @@ use crate::review::{attributes, crash};
 
 impl Merging<'_> {
     /// Moves new files into their slots, without changing the workspace.
-    pub(super) fn stage(
-        &self,
-        direction: MergeDirection,
-        changes: &[FileChange],
-        order: &[usize],
-    ) -> io::Result<Vec<Step>> {
-        if direction == MergeDirection::Apply {
+    pub(super) fn stage(&self, op: Op, changes: &[FileChange], order: &[usize]) -> io::Result<Vec<Step>> {
+        if op == Op::Apply {
             self.remember_folders(changes, order)?;
         }
         let mut order = order.to_vec();
-        if direction == MergeDirection::Undo {
+        if op == Op::Undo {
             order.reverse();
         }
         let view = Tree::open(&self.layer.path.join(self.layer.view().folder()))?;
@@ -43,17 +38,17 @@ impl Merging<'_> {
             let Some(change) = changes.get(number) else { continue };
             let slot = PathBuf::from(number.to_string());
             let brings = change.kind != ChangeKind::Mode
-                && match direction {
-                    MergeDirection::Apply => change.after.is_some(),
-                    MergeDirection::Undo => change.before.is_some(),
+                && match op {
+                    Op::Apply => change.after.is_some(),
+                    Op::Undo => change.before.is_some(),
                 };
             if brings && self.slots.tree.look(&slot)?.is_none() {
-                match (direction, self.slots.beside) {
-                    (MergeDirection::Apply, beside) => {
+                match (op, self.slots.beside) {
+                    (Op::Apply, beside) => {
                         self.bring(change, &view, &slot, beside.then_some(&mut copied))?;
                     }
-                    (MergeDirection::Undo, true) => copy_one((&kept, &slot), (&self.slots.tree, &slot))?,
-                    (MergeDirection::Undo, false) => return Err(io::ErrorKind::NotFound.into()),
+                    (Op::Undo, true) => copy_one((&kept, &slot), (&self.slots.tree, &slot))?,
+                    (Op::Undo, false) => return Err(io::ErrorKind::NotFound.into()),
                 }
             }
             let comes = self.slots.tree.look(&slot)?.filter(|_| brings).map(|look| look.identity);
