@@ -118,7 +118,7 @@ export interface CommandPart {
   via?: string[];
 }
 
-/** A command rule. */
+/** A command rule of the server. */
 export interface CommandRule {
   /** `allow`, `sandbox`, `ask` or `deny`. */
   decision: string;
@@ -194,7 +194,7 @@ export interface EvaluateConfig {
   detectDangerous?: boolean | null;
 }
 
-/** A denied tool. */
+/** A tool that is denied. */
 export interface FilteredTool {
   /** The reason: `kind` is `not_in_profile`, `explicit_deny` or `not_in_skill`, with the deciding entry. */
   reason: unknown;
@@ -275,7 +275,7 @@ export interface ManifestProblem {
   path: string;
 }
 
-/** A mount. */
+/** A mount in the sandbox. */
 export interface Mount {
   reason: string;
   target: string;
@@ -354,7 +354,7 @@ export interface PermissionPrompt {
   toolName: string;
 }
 
-/** A quarantined file. */
+/** A file that was quarantined. */
 export interface QuarantinedFile {
   /** The ID for `stockade quarantine`. */
   id?: string | null;
@@ -619,7 +619,7 @@ export interface UnenforcedPermission {
   what: string;
 }
 
-/** The valid answers. */
+/** The answers that are still valid. */
 export interface AnswersListResult {
   /** The session's answers first; each with `id`, `answer`, `agent`, `shown`, `cwd`, `rules`, `givenMs` and `endsMs`. */
   answers: Record<string, unknown>[];
@@ -631,7 +631,7 @@ export interface AnswersRevokeResult {
   revoked: number;
 }
 
-/** The matching records. */
+/** The records that match the query. */
 export interface AuditQueryResult {
   /** The records, newest first. */
   events: Record<string, unknown>[];
@@ -766,7 +766,7 @@ export interface CommandValidateResult {
   verdict: string;
 }
 
-/** The validated manifest. */
+/** The result of validating a manifest. */
 export interface ContainerManifestResult {
   /** The arguments of `docker`. */
   dockerArgs?: string[] | null;
@@ -786,7 +786,7 @@ export interface ContainerManifestResult {
   valid: boolean;
 }
 
-/** The resulting value. */
+/** The result of an evaluation. */
 export interface EvalResult {
   /** The value as JSON: `undefined` is `null`, a date is a string, a set a list, a map a list of pairs. */
   value: unknown;
@@ -797,7 +797,7 @@ export interface EvalConditionResult {
   value: boolean;
 }
 
-/** The interpolated text. */
+/** The text with interpolated values. */
 export interface EvalInterpolateResult {
   text: string;
 }
@@ -848,7 +848,7 @@ export interface ExecResult {
   warning?: string | null;
 }
 
-/** The new run. */
+/** The graph run that was started. */
 export interface GraphBeginResult {
   /** Its name, for `graph` of session.open. It cannot be guessed: every client that knows it can join. */
   graph: string;
@@ -856,7 +856,7 @@ export interface GraphBeginResult {
   path: string;
 }
 
-/** The ended run. */
+/** The graph run that was ended. */
 export interface GraphEndResult {
   graph: string;
 }
@@ -875,7 +875,7 @@ export interface LimitsScriptResult {
   results: unknown[];
 }
 
-/** The settled call. */
+/** The result of settling a call. */
 export interface LimitsSettleResult {
   /** Whether it cost more than the estimate. */
   overrun: boolean;
@@ -945,7 +945,7 @@ export interface PolicyRemoveResult {
   removed: CommandRule[];
 }
 
-/** The planned sandbox. */
+/** The planned sandbox, with its arguments. */
 export interface SandboxPlanResult {
   /** Its arguments. */
   argv: string[];
@@ -1017,12 +1017,12 @@ export interface ScanBundleResult {
   worst?: Severity | null;
 }
 
-/** The closed session. */
+/** The session that was closed. */
 export interface SessionCloseResult {
   session: string;
 }
 
-/** The new session. */
+/** The session that was opened. */
 export interface SessionOpenResult {
   /** Its name. It is secret: every client that knows it can answer questions of the session. */
   session: string;
@@ -1083,7 +1083,7 @@ export interface SourceResolveResult {
   stripHidden: boolean;
 }
 
-/** The resolved tools. */
+/** The allowed and denied tools. */
 export interface ToolsResolveResult {
   /** The allowed tools, in the given order. */
   allowed: string[];
@@ -1713,7 +1713,7 @@ export interface MethodCalls {
   changesApply(params: ChangesApplyParams, options?: CallOptions): Promise<ChangesApplyResult>;
   /** Show the changes of a command by path; with `lines`, line by line. */
   changesDiff(params: ChangesDiffParams, options?: CallOptions): Promise<ChangesDiffResult>;
-  /** Discard pending changes. */
+  /** Discard pending changes of a command. */
   changesDiscard(params: ChangesDiscardParams, options?: CallOptions): Promise<ChangesDiscardResult>;
   /** List the commands with changes on an overlay of their workspace, newest first. */
   changesList(params?: ChangesListParams, options?: CallOptions): Promise<ChangesListResult>;

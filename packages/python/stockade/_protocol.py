@@ -179,7 +179,7 @@ class _CommandRule(TypedDict):
 
 @final
 class CommandRule(_CommandRule, total=False):
-    """A command rule."""
+    """A command rule of the server."""
 
     place: Optional[str]
     """Its position, if it is in a configuration file."""
@@ -265,7 +265,7 @@ class EvaluateConfig(TypedDict, total=False):
 
 @final
 class FilteredTool(TypedDict):
-    """A denied tool."""
+    """A tool that is denied."""
 
     reason: Any
     """The reason: `kind` is `not_in_profile`, `explicit_deny` or `not_in_skill`, with the deciding entry."""
@@ -362,7 +362,7 @@ class ManifestProblem(TypedDict):
 
 @final
 class Mount(TypedDict):
-    """A mount."""
+    """A mount in the sandbox."""
 
     reason: str
     target: str
@@ -473,7 +473,7 @@ class _QuarantinedFile(TypedDict):
 
 @final
 class QuarantinedFile(_QuarantinedFile, total=False):
-    """A quarantined file."""
+    """A file that was quarantined."""
 
     id: Optional[str]
     """The ID for `stockade quarantine`."""
@@ -793,7 +793,7 @@ class UnenforcedPermission(TypedDict):
 
 @final
 class AnswersListResult(TypedDict):
-    """The valid answers."""
+    """The answers that are still valid."""
 
     answers: list[dict[str, Any]]
     """The session's answers first; each with `id`, `answer`, `agent`, `shown`, `cwd`, `rules`, `givenMs` and `endsMs`."""
@@ -809,7 +809,7 @@ class AnswersRevokeResult(TypedDict):
 
 @final
 class AuditQueryResult(TypedDict):
-    """The matching records."""
+    """The records that match the query."""
 
     events: list[dict[str, Any]]
     """The records, newest first."""
@@ -990,7 +990,7 @@ class _ContainerManifestResult(TypedDict):
 
 @final
 class ContainerManifestResult(_ContainerManifestResult, total=False):
-    """The validated manifest."""
+    """The result of validating a manifest."""
 
     dockerArgs: Optional[list[str]]
     """The arguments of `docker`."""
@@ -1006,7 +1006,7 @@ class ContainerManifestResult(_ContainerManifestResult, total=False):
 
 @final
 class EvalResult(TypedDict):
-    """The resulting value."""
+    """The result of an evaluation."""
 
     value: Any
     """The value as JSON: `undefined` is `null`, a date is a string, a set a list, a map a list of pairs."""
@@ -1021,7 +1021,7 @@ class EvalConditionResult(TypedDict):
 
 @final
 class EvalInterpolateResult(TypedDict):
-    """The interpolated text."""
+    """The text with interpolated values."""
 
     text: str
 
@@ -1079,7 +1079,7 @@ class ExecResult(_ExecResult, total=False):
 
 @final
 class GraphBeginResult(TypedDict):
-    """The new run."""
+    """The graph run that was started."""
 
     graph: str
     """Its name, for `graph` of session.open. It cannot be guessed: every client that knows it can join."""
@@ -1089,7 +1089,7 @@ class GraphBeginResult(TypedDict):
 
 @final
 class GraphEndResult(TypedDict):
-    """The ended run."""
+    """The graph run that was ended."""
 
     graph: str
 
@@ -1117,7 +1117,7 @@ class LimitsScriptResult(TypedDict):
 
 @final
 class LimitsSettleResult(TypedDict):
-    """The settled call."""
+    """The result of settling a call."""
 
     overrun: bool
     """Whether it cost more than the estimate."""
@@ -1208,7 +1208,7 @@ class PolicyRemoveResult(TypedDict):
 
 @final
 class SandboxPlanResult(TypedDict):
-    """The planned sandbox."""
+    """The planned sandbox, with its arguments."""
 
     argv: list[str]
     """Its arguments."""
@@ -1297,14 +1297,14 @@ class ScanBundleResult(_ScanBundleResult, total=False):
 
 @final
 class SessionCloseResult(TypedDict):
-    """The closed session."""
+    """The session that was closed."""
 
     session: str
 
 
 @final
 class SessionOpenResult(TypedDict):
-    """The new session."""
+    """The session that was opened."""
 
     session: str
     """Its name. It is secret: every client that knows it can answer questions of the session."""
@@ -1393,7 +1393,7 @@ class _ToolsResolveResult(TypedDict):
 
 @final
 class ToolsResolveResult(_ToolsResolveResult, total=False):
-    """The resolved tools."""
+    """The allowed and denied tools."""
 
     limits: list["ToolArgumentLimit"]
     """Restrictions on the arguments of allowed tools: one of `anyOf` of every row must match."""
@@ -1781,7 +1781,7 @@ class Methods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesDiscardResult":
-        """Discard pending changes.
+        """Discard pending changes of a command.
 
         - `id`: The ID from the list, or a prefix of it.
         - `paths`: Files and directories, relative to the workspace; all by default.
@@ -3021,7 +3021,7 @@ class AsyncMethods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ChangesDiscardResult":
-        """Discard pending changes.
+        """Discard pending changes of a command.
 
         - `id`: The ID from the list, or a prefix of it.
         - `paths`: Files and directories, relative to the workspace; all by default.
