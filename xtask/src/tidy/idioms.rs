@@ -7,7 +7,7 @@ use super::problem::Problem;
 use super::tree::{File, Tree};
 
 /// How many stand in all sources and documents together. Lower it with every rewrite.
-const CEILING: usize = 92;
+const CEILING: usize = 1;
 
 /// Exempts its line.
 const MARKER: &str = "quoted text";

@@ -398,7 +398,7 @@ fn a_registration_that_does_not_hold_is_never_called_good() {
             with(group("*", &format!("{STOCKADE} hook --harness gemini"))),
             None,
         ),
-        ("an unknown harness", with(group("*", &format!("{STOCKADE} hook --harness nobody"))), None),
+        ("an unknown harness", with(group("*", &format!("{STOCKADE} hook --harness unknown"))), None),
         ("an answer that goes nowhere", with(group("*", &format!("{own} > /dev/null"))), None),
         ("in the background", with(group("*", &format!("{own} &"))), None),
         (

@@ -314,7 +314,7 @@ fn a_bug_in_one_request_ends_no_other() {
     let mut serving = Serving::start(&["--max-commands", "1"]);
     for round in 0..3 {
         for (method, params) in [
-            ("broken.here", json!({"text": "says \u{1b}[2J of a stranger"})),
+            ("broken.here", json!({"text": "says \u{1b}[2J of an attacker"})),
             ("broken.worker", json!({})),
             ("broken.command", json!({})),
         ] {
@@ -335,7 +335,7 @@ fn a_bug_in_one_request_ends_no_other() {
     let answers = serving.next();
     assert_eq!((&answers[0]["error"]["code"], &answers[1]["result"]["body"]), (&json!(-32603), &json!("a")));
     let said = std::fs::read_to_string(serving.home.path().join(ERRORS)).unwrap();
-    assert!(said.contains("says \\u{1b}[2J of a stranger") && !said.contains('\u{1b}'), "{said}");
+    assert!(said.contains("says \\u{1b}[2J of an attacker") && !said.contains('\u{1b}'), "{said}");
     assert_eq!(said.lines().count(), 10, "a line for each: {said}");
     assert_eq!(serving.end(), Some(0));
 }

@@ -48,7 +48,7 @@ impl Judge for Strict {
         Ok(match arguments["please"].as_str() {
             Some("deny") => HookVerdict::Deny(format!("{tool} is denied")),
             Some("ask") => HookVerdict::Ask(format!("{tool} is asked about")),
-            Some("fail") => return Err("nobody knows".to_owned()),
+            Some("fail") => return Err("the reason is unknown".to_owned()),
             _ => HookVerdict::Silent,
         })
     }

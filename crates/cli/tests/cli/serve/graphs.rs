@@ -30,8 +30,8 @@ fn only_nodes_of_a_graph_see_its_directory() {
     assert_eq!(written["exitCode"], 0, "{written}");
     let read = node(&mut serving, "downstream", Some(&graph), &format!("cat {file}"));
     assert_eq!(read["result"]["text"], "made\n", "{read}");
-    for stranger in [None, Some(other.0.as_str())] {
-        let read = node(&mut serving, "stranger", stranger, &format!("cat {file}"));
+    for outsider in [None, Some(other.0.as_str())] {
+        let read = node(&mut serving, "outsider", outsider, &format!("cat {file}"));
         assert_ne!(read["exitCode"], 0, "{read}");
     }
     assert_eq!(serving.call("graph.end", &json!({"graph": graph}))["result"]["graph"], json!(graph));
