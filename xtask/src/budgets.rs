@@ -2,7 +2,7 @@
 //!
 //! Costs are counted and never timed: instructions, system calls, syncs to the disk, page faults and the memory at its peak are
 //! the same on a busy machine. A cost above its limit fails, and so does one that grew by a twentieth since it was accepted:
-//! whoever makes a command dearer says so in `budgets.toml`, in the same commit.
+//! a commit that makes a command more expensive also raises its budget in `budgets.toml`.
 
 mod file;
 mod measure;
@@ -127,7 +127,7 @@ fn table(findings: &[Finding<'_>]) -> Table {
     table
 }
 
-/// Says what costs too much, and how to go on.
+/// Reports what exceeds its budget, and how to proceed.
 fn problems(findings: &[Finding<'_>]) -> Vec<String> {
     findings.iter().filter_map(Finding::problem).collect()
 }

@@ -173,7 +173,7 @@ fn look_at<R>(
     look(FileScan { path, text, head, report, gap, is_unpacked })
 }
 
-/// Whether the name says that the file is a text, which some program or model would read as one whatever is in it.
+/// Whether programs or models read a file of this name as text, whatever its content.
 fn has_text_name(path: &Path) -> bool {
     const ENDS: &[&str] =
         &["md", "markdown", "mdx", "mdc", "txt", "text", "rst", "adoc", "org", "log", "csv"];

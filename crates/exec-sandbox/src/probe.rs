@@ -79,7 +79,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     facts
 }
 
-/// Looks at the paths of the table of the system. Most are in `/etc`: one listing says which exist, and what they are.
+/// Looks at the paths of the table of the system. Most are in `/etc`: one listing tells which exist, and their types.
 fn look_at_system(facts: &mut HostFacts) {
     let is_plain = without_links(Path::new(ETC)) == Ok(Entry::Folder);
     let listed = if is_plain { types_in(Path::new(ETC)) } else { BTreeMap::new() };

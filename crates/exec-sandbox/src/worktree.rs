@@ -38,7 +38,8 @@ pub(crate) fn find(workspace: &Path) -> Option<LinkedWorktree> {
     let own = pointer_target(workspace, &read_plain(&link, MAX_LINK_BYTES)?, b"gitdir: ")?;
     let common = own.parent().filter(|around| around.ends_with("worktrees"))?.parent()?.to_path_buf();
     let agrees = pointer_target(&own, &read_plain(&own.join("commondir"), MAX_LINK_BYTES)?, b"")? == common
-        && pointer_target(&own, &read_plain(&own.join("gitdir"), MAX_LINK_BYTES)?, b"")? == real_path(&link).ok()?;
+        && pointer_target(&own, &read_plain(&own.join("gitdir"), MAX_LINK_BYTES)?, b"")?
+            == real_path(&link).ok()?;
     let is_apart = !common.starts_with(workspace) && !workspace.starts_with(&common);
     (agrees && is_apart && is_whole(&common) && is_harmless(&common, &own)).then(|| parts(common, &own))
 }

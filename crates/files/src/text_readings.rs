@@ -126,7 +126,7 @@ fn text_of(bytes: &[u8]) -> (Cow<'_, str>, FileNature) {
     }
 }
 
-/// A text in place of bytes, in which one replacement character stands for each run of invalid bytes.
+/// Decoded bytes, with one replacement character for each run of invalid bytes.
 #[derive(Default)]
 struct Lossy {
     text: String,

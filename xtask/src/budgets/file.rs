@@ -32,7 +32,7 @@ const COSTS: [(Cost, &str); 5] = [
 pub(super) struct Budget {
     /// What is counted.
     pub(super) cost: Cost,
-    /// What was measured when somebody last accepted a change.
+    /// The figure at the last accepted change.
     pub(super) was: u64,
     /// What it may never pass.
     pub(super) limit: u64,
