@@ -116,7 +116,10 @@ pub(crate) fn run(args: &HookArgs) -> ExitCode {
 }
 
 /// Decides on this thread, or where the limits of the process leave it less of a stack, on another one.
-fn on_a_whole_stack(decide: impl FnOnce() -> HookOutput + Send + 'static, failed: impl Fn(&str) -> HookOutput) -> HookOutput {
+fn on_a_whole_stack(
+    decide: impl FnOnce() -> HookOutput + Send + 'static,
+    failed: impl Fn(&str) -> HookOutput,
+) -> HookOutput {
     let is_whole = |bytes| usize::try_from(bytes).is_ok_and(|bytes| bytes >= STACK);
     if getrlimit(Resource::Stack).current.is_none_or(is_whole) {
         return decide();
