@@ -67,9 +67,10 @@ fn checks(workspace: &Workspace, missing: Missing) -> Vec<Check> {
     // With the tests, what is generated is compared with its files. Feature sets are compiled beside them.
     checks.extend(test::checks(workspace));
     checks.extend(features::checks(workspace));
+    // Another profile has a folder of its own, and nothing waits for it.
+    checks.extend(budgets::checks(workspace));
     checks.extend(oracle::checks(workspace));
     checks.extend(docs::checks(workspace));
-    checks.extend(budgets::checks(workspace));
     checks.extend(package::checks(workspace));
     checks.extend(elsewhere::checks(workspace));
     checks.extend(fuzz::checks(workspace));
