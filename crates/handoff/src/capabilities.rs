@@ -21,21 +21,40 @@ pub fn held_capabilities() -> BTreeSet<String> {
     held.iter().map(ToString::to_string).collect()
 }
 
-/// Gives up everything that this thread holds but for these. What root executes from this thread gains nothing, either.
+/// Gives up everything that this thread holds but for these, in all five sets.
 ///
 /// # Errors
 /// When the kernel refuses it.
 pub fn keep_capabilities(kept: &[Capability]) -> io::Result<()> {
+    let keep_bounded = || {
+        // The bounding set comes first: to lower it takes a capability. A process without that capability can gain none by it
+        // either.
+        if may_lower_bounds()? {
+            caps::clear(None, CapSet::Bounding)?;
+        }
+        keep(kept)
+    };
+    keep_bounded().map_err(io::Error::other)
+}
+
+/// Gives up everything that this thread holds but for these, in a thread that executes no program. What a program gains is limited by
+/// the bounding set: to empty it is eighty calls, and that none gains anything is one.
+///
+/// # Errors
+/// When the kernel refuses it.
+pub fn keep_capabilities_without_exec(kept: &[Capability]) -> io::Result<()> {
+    if may_lower_bounds().map_err(io::Error::other)? {
+        set_no_new_privs(true)?;
+    }
     keep(kept).map_err(io::Error::other)
+}
+
+fn may_lower_bounds() -> Result<bool, CapsError> {
+    caps::has_cap(None, CapSet::Effective, Capability::CAP_SETPCAP)
 }
 
 fn keep(kept: &[Capability]) -> Result<(), CapsError> {
     let held = caps::read(None, CapSet::Permitted)?;
-    // The bounding set limits what programs gain when they are executed. That they gain nothing is one call, and to empty the set
-    // is eighty. An ordinary user gets no more than before: a setuid program that it is allowed to run.
-    if caps::has_cap(None, CapSet::Effective, Capability::CAP_SETPCAP)? {
-        set_no_new_privs(true).map_err(|error| CapsError::from(error.to_string()))?;
-    }
     caps::clear(None, CapSet::Ambient)?;
     caps::clear(None, CapSet::Inheritable)?;
     let kept: CapsHashSet = kept.iter().copied().filter(|one| held.contains(one)).collect();
@@ -60,6 +79,20 @@ mod tests {
     }
 
     #[test]
+    fn what_a_thread_without_exec_starts_gains_nothing() {
+        std::thread::spawn(|| {
+            let root = rustix::process::geteuid().is_root();
+            keep_capabilities_without_exec(&[]).unwrap();
+            assert_eq!(["CapPrm", "CapEff", "CapInh", "CapAmb"].map(line), [0; 4]);
+            let started = std::process::Command::new("/bin/cat").arg("/proc/self/status").output().unwrap();
+            let status = String::from_utf8(started.stdout).unwrap();
+            assert!(!root || status.contains("CapPrm:\t0000000000000000"), "{status}");
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
     fn a_thread_keeps_what_is_named_and_nothing_else() {
         let before = line("CapPrm");
         std::thread::spawn(move || {
@@ -69,7 +102,7 @@ mod tests {
             assert_eq!(rows, [before & kept, before & kept, 0, 0]);
             assert_eq!(held_capabilities().len(), (before & kept).count_ones() as usize);
             if rustix::process::geteuid().is_root() {
-                assert_eq!(line("NoNewPrivs"), 1);
+                assert_eq!(line("CapBnd"), 0);
             }
             // It cannot take any back.
             assert!(

@@ -38,7 +38,7 @@ mod listeners;
 pub mod trust;
 
 #[cfg(target_os = "linux")]
-pub use capabilities::{Capability, held_capabilities, keep_capabilities};
+pub use capabilities::{Capability, held_capabilities, keep_capabilities, keep_capabilities_without_exec};
 #[cfg(target_os = "linux")]
 pub use helper::{HelperCommand, find_program, helper_command, helper_variables};
 pub use listeners::{EgressSockets, ListenerHandoff, PROXY_ADDRESS, PROXY_PORT};

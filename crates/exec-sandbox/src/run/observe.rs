@@ -27,7 +27,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Gid, Uid};
 use rustix::thread::{set_keep_capabilities, set_thread_gid, set_thread_groups, set_thread_uid};
-use stockade_handoff::{Capability, keep_capabilities, receive_descriptor};
+use stockade_handoff::{Capability, keep_capabilities_without_exec, receive_descriptor};
 
 use super::poll::wait;
 use crate::explain::Denial;
@@ -307,15 +307,17 @@ impl Sight {
     /// Drops all other capabilities. If the command has another user, this thread alone changes to it: unlike those of libc, the
     /// setuid calls of rustix apply to the calling thread only.
     fn become_the_commands_user(&self) -> io::Result<()> {
-        let Some((user, group)) = self.becomes else { return keep_capabilities(KEPT_BY_OBSERVER) };
+        let Some((user, group)) = self.becomes else {
+            return keep_capabilities_without_exec(KEPT_BY_OBSERVER);
+        };
         let kept = if self.names.is_some() { KEPT_BY_DECIDER } else { &[] };
         // Before the change of user, because lowering the bounding set needs CAP_SETPCAP.
-        keep_capabilities(&[KEPT_BY_DECIDER, TO_BECOME_ANOTHER].concat())?;
+        keep_capabilities_without_exec(&[KEPT_BY_DECIDER, TO_BECOME_ANOTHER].concat())?;
         set_keep_capabilities(!kept.is_empty())?;
         set_thread_groups(&[])?;
         set_thread_gid(Gid::from_raw(group))?;
         set_thread_uid(Uid::from_raw(user))?;
-        keep_capabilities(kept)
+        keep_capabilities_without_exec(kept)
     }
 
     /// Performs a call that changes modes or times. Returns whether it was one.
