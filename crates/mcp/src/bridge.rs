@@ -93,6 +93,13 @@ struct Asked {
     is_stateless: bool,
 }
 
+impl Asked {
+    /// Whether the client has cancelled it.
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+}
+
 /// Forwards messages until the input ends.
 pub fn run<W: Write + Send + 'static>(
     address: &str,
@@ -187,7 +194,7 @@ impl<W: Write> Bridge<W> {
                 waiting.remove(&asked.id);
             }
         }
-        if asked.is_over.load(Ordering::Acquire) {
+        if asked.is_over() {
             return;
         }
         match answered {
@@ -201,6 +208,10 @@ impl<W: Write> Bridge<W> {
         let mut headers = asked.headers.clone();
         headers.push(("Accept".to_owned(), "application/json, text/event-stream".to_owned()));
         let answer = self.http.send(&asked.agent, "POST", &headers, &asked.line, None)?;
+        // A request that was cancelled before it had a connection could not be aborted then.
+        if asked.is_over() {
+            return Ok(());
+        }
         let status = answer.status().as_u16();
         if !(200..300).contains(&status) {
             return self.refused(asked, answer);
@@ -234,8 +245,8 @@ impl<W: Write> Bridge<W> {
             if self.events(&mut events, answer, Some(asked))? {
                 return Ok(());
             }
-            let is_over = asked.is_over.load(Ordering::Acquire);
-            let Some(last) = events.last_id.clone().filter(|_| !asked.is_stateless && !is_over) else {
+            let Some(last) = events.last_id.clone().filter(|_| !asked.is_stateless && !asked.is_over())
+            else {
                 return Err("the stream of the server ended before its response; the request may or may not have been \
                             carried out"
                     .to_owned());
@@ -251,7 +262,7 @@ impl<W: Write> Bridge<W> {
                     );
                 }
                 thread::sleep(events.retry.unwrap_or(WAIT).clamp(MIN_WAIT, MAX_WAIT));
-                if asked.is_over.load(Ordering::Acquire) {
+                if asked.is_over() {
                     return Ok(());
                 }
                 match self.http.send(&asked.agent, "GET", &headers, "", None) {
@@ -283,6 +294,9 @@ impl<W: Write> Bridge<W> {
             // A broken stream may be resumed.
             let Ok(length) = from.read(&mut piece) else { return Ok(false) };
             let Some(read) = piece.get(..length).filter(|read| !read.is_empty()) else { return Ok(false) };
+            if asked.is_some_and(Asked::is_over) {
+                return Ok(false);
+            }
             let mut found = Vec::new();
             let fits = events.read(read, MAX_MESSAGE, |event| found.push(event));
             fits.map_err(|_| "the server has sent an event that is longer than any may be".to_owned())?;
@@ -321,7 +335,7 @@ impl<W: Write> Bridge<W> {
                 return Ok(false);
             }
         };
-        if asked.is_some_and(|asked| asked.is_over.load(Ordering::Acquire)) {
+        if asked.is_some_and(Asked::is_over) {
             return Ok(is_answer);
         }
         if is_answer && let Some(result) = get(&message.whole.value, "result") {
