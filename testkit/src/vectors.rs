@@ -58,7 +58,7 @@ struct Score {
 }
 
 impl Outcome {
-    /// A row with a result of its own, which says why it failed.
+    /// A row with a result of its own, and the reason if it failed.
     pub fn of(id: impl Into<String>, result: Result<(), String>) -> Self {
         let result = result.map_or_else(RowResult::Failed, |()| RowResult::Passed);
         Self { id: id.into(), result, is_required: true }

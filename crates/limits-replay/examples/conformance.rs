@@ -1,7 +1,7 @@
 //! Runs the test vectors in `FOLDER/vectors` that concern limits and prints one score a file.
 //!
 //! A row counts when its expectation is a requirement. Rows that only record what another system happens to do are run
-//! as well; where this crate decides otherwise, [`DECIDED_OTHERWISE`] says why.
+//! as well; where this crate decides otherwise, [`DECIDED_OTHERWISE`] has the reason.
 
 #![expect(clippy::indexing_slicing, reason = "adds members to an object")]
 

@@ -52,7 +52,7 @@ pub(super) fn file_path(value: &Value) -> Checked<String> {
     }
 }
 
-/// Says why a path cannot be that of a file in a package, if so.
+/// Returns the reason why a path cannot be that of a file in a package, if there is one.
 fn package_path(path: &str) -> Checked<()> {
     match REFUSED.iter().find(|(refused, _)| refused(path)) {
         Some((_, what)) => Err(wanted(*what, AS_IT_LIES)),

@@ -37,7 +37,7 @@ impl LastAnswer {
             match status(&head) {
                 // Behind it, something else than HTTP is spoken, on a connection that stays.
                 b"101" => passed.extend(head),
-                // Before its answer, a host may say that it wants the body, or give hints.
+                // Before its answer, a host may ask for the body, or give hints.
                 [b'1', ..] => {
                     passed.extend(head);
                     continue;

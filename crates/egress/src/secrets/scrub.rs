@@ -216,7 +216,7 @@ pub(super) struct Watched {
     judge: Box<Judge>,
 }
 
-/// Says why a body is refused in which this placeholder stands, if it is.
+/// Returns the reason to refuse a body that contains this placeholder, if there is one.
 type Judge = dyn Fn(usize) -> Result<(), RewriteRefusal> + Send;
 
 impl Watched {
