@@ -91,7 +91,7 @@ pub struct Session {
     narrower_tools: Option<Arc<ToolPolicy>>,
     /// Opened on the first path request.
     paths: Arc<Mutex<Option<PathGuard>>>,
-    limits: Arc<SharedLimits<calls::Store>>,
+    limits: Arc<SharedLimits<Arc<dyn LimitStore>>>,
     trail: AuditTrail,
     held: record_batch::RecordBatch,
     #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -117,7 +117,7 @@ impl Session {
             narrowing: Arc::default(),
             narrower_tools: None,
             paths: Arc::default(),
-            limits: Arc::new(SharedLimits::new(guard.config().limits, calls::Store(limits.into()))),
+            limits: Arc::new(SharedLimits::new(guard.config().limits, limits.into())),
             trail,
             held: record_batch::RecordBatch::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]

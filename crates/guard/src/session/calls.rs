@@ -1,14 +1,10 @@
 //! Tasks, steps and calls, counted against the limits of an agent.
 
-use std::sync::Arc;
-
 use stockade_command::Effect;
 use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
 use stockade_limits::budget::Settled;
-use stockade_limits::store::{
-    AgentLimits, CallPermit, CallRefusal, CallVerdict, LimitAnswer, LimitOperation, LimitStore, StoreError,
-};
+use stockade_limits::store::{CallPermit, CallRefusal, CallVerdict};
 
 use super::Session;
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError};
@@ -32,21 +28,6 @@ impl Call {
     #[must_use]
     pub const fn steps_left(&self) -> Option<u32> {
         self.permit.steps_left()
-    }
-}
-
-/// A store of any type.
-#[derive(Debug, Clone)]
-pub(super) struct Store(pub(super) Arc<dyn LimitStore>);
-
-impl LimitStore for Store {
-    fn apply(
-        &self,
-        agent: &str,
-        limits: &AgentLimits,
-        operation: &LimitOperation<'_>,
-    ) -> Result<LimitAnswer, StoreError> {
-        self.0.apply(agent, limits, operation)
     }
 }
 
