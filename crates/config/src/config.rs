@@ -6,7 +6,7 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use serde_json::Value as Json;
 
-use crate::agent::{AgentConfig, AuditConfig, LimitStoreConfig, Written};
+use crate::agent::{AgentConfig, AuditConfig, LimitStoreConfig};
 use crate::error::{ConfigError, ConfigNotice, Problem};
 use crate::keys::{self, ConfigKey, KEYS};
 use crate::kind::Kind;
@@ -14,6 +14,7 @@ use crate::known::{Known, UnknownAgent};
 use crate::layer::{ConfigLayer, ConfigOrigin, Leaf};
 use crate::rules::{ConfigRule, Rules};
 use crate::scanner;
+use crate::settings::Settings;
 use crate::sources::ConfigSources;
 use crate::wide::Wide;
 
@@ -105,7 +106,7 @@ impl Config {
         rules: Rules,
         notices: Vec<ConfigNotice>,
     ) -> Result<Self, figment::Error> {
-        let written: Written = figment.extract()?;
+        let written: Settings = figment.extract()?;
         let values = figment.find_value("")?;
         let known = written.known(known);
         let changed_rules = written.changed_rules();

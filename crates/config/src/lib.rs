@@ -38,6 +38,7 @@ mod other_tools;
 mod rules;
 mod scanner;
 mod schema;
+mod settings;
 mod sources;
 mod wide;
 

@@ -68,7 +68,7 @@ mod tests {
     const HEAD: &str = "\
 # Configuration
 
-Generated from `src/keys.rs` by `cargo xtask generate`. Do not edit.
+Generated from `src/settings` by `cargo xtask generate`. Do not edit.
 
 A config file is written in TOML, YAML or JSON. Later layers override earlier ones:
 
