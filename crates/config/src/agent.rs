@@ -86,9 +86,7 @@ pub struct ExecConfig {
     pub need: Option<SandboxNeed>,
     /// Sandbox of a command, without its workspace and command line.
     pub spec: SandboxSpec,
-    /// Whether the network is open.
-    pub network: bool,
-    /// Allowed hosts. If empty, `network` decides.
+    /// Allowed hosts. If empty, the network of `spec` decides.
     pub hosts: Vec<String>,
     /// Secrets that commands can use but not read.
     pub secrets: Vec<String>,
@@ -102,10 +100,10 @@ impl ExecConfig {
     /// # Errors
     /// When an entry of the host list is invalid.
     pub fn net_policy(&self) -> Result<NetPolicy, HostListError> {
-        Ok(match self.network {
+        Ok(match self.spec.network {
             _ if !self.hosts.is_empty() => NetPolicy::Hosts(HostList::compile(&self.hosts)?),
-            true => NetPolicy::Open,
-            false => NetPolicy::None,
+            Network::Open => NetPolicy::Open,
+            _ => NetPolicy::None,
         })
     }
 }
@@ -215,7 +213,6 @@ impl Default for AgentConfig {
                     },
                     ..SandboxSpec::new("", [""; 0])
                 },
-                network: false,
                 hosts: Vec::new(),
                 secrets: Vec::new(),
                 withheld_secrets: Vec::new(),

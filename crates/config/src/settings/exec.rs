@@ -98,7 +98,6 @@ impl ExecSandbox {
             hosts.clone_from(&permission.allowed_net_hosts);
             secrets.clone_from(&permission.secrets);
         }
-        let network = self.network == "open" && !must;
         let spec = SandboxSpec {
             backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
             container: ContainerRequest {
@@ -108,7 +107,10 @@ impl ExecSandbox {
             },
             backend_options: self.backend_options.iter().filter_map(|text| backend_option(text)).collect(),
             home: HomeView::from_name(&self.home).unwrap_or_default(),
-            network: if network { Network::Open } else { Network::None },
+            network: match self.network.as_str() {
+                "open" if !must => Network::Open,
+                _ => Network::None,
+            },
             read_only,
             limits: ResourceLimits {
                 wall_time: Limit::from(self.timeout_ms.map(Duration::from_millis)),
@@ -130,7 +132,6 @@ impl ExecSandbox {
             mode: if must { mode.max(SandboxMode::WorkspaceWrite) } else { mode },
             review: ReviewPolicy::from_name(&self.review).unwrap_or(ReviewPolicy::Hold),
             spec,
-            network,
             hosts,
             secrets,
             withheld_secrets: Vec::new(),

@@ -11,6 +11,7 @@ use stockade_config::{
     Config, ConfigError, ConfigLayer, ConfigNotice, ConfigSources, HomeView, Isolation, OnUnavailable,
     SandboxBackend, config_schema,
 };
+use stockade_exec_sandbox::Network;
 use stockade_policy::Answer;
 
 struct Site {
@@ -101,7 +102,7 @@ fn a_project_only_narrows() {
     assert_eq!((agent.tools.allow, agent.tools.deny), (vec![], vec!["exec".to_owned()]));
     assert_eq!(agent.exec.isolation, Isolation::Sandbox(OnUnavailable::Refuse));
     assert_eq!(agent.exec.spec.read_only, [Path::new("/opt/x")]);
-    assert!(!agent.exec.network && agent.exec.spec.limits.wall_time.bound().is_some());
+    assert!(agent.exec.spec.network == Network::None && agent.exec.spec.limits.wall_time.bound().is_some());
     assert_eq!(agent.files.write.default, Answer::Deny);
     assert!(!agent.files.forbidden_globs.is_empty());
     assert!(config.audit().path.is_none() && !config.audit().warn_if_unrecorded);
@@ -286,8 +287,8 @@ fn node_permissions_make_the_sandbox_a_must() {
     let exec = config.agent("bot").unwrap().exec;
     assert_eq!(exec.isolation, Isolation::Sandbox(OnUnavailable::Refuse));
     assert_eq!(
-        (exec.network, exec.hosts, exec.spec.read_only),
-        (false, vec!["a.example".to_owned()], vec!["/data".into()])
+        (exec.spec.network, exec.hosts, exec.spec.read_only),
+        (Network::None, vec!["a.example".to_owned()], vec!["/data".into()])
     );
 }
 
