@@ -57,6 +57,19 @@ impl Default for ResourceLimits {
 }
 
 impl ResourceLimits {
+    /// Returns limits without a bound. What is not a bound has its default.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self {
+            memory: Limit::Unlimited,
+            processes: Limit::Unlimited,
+            file_size: Limit::Unlimited,
+            open_files: Limit::Unlimited,
+            output: Limit::Unlimited,
+            ..Self::default()
+        }
+    }
+
     /// Returns the bytes in the private `/tmp`.
     #[must_use]
     pub fn temporary(&self) -> u64 {
@@ -119,11 +132,8 @@ impl<T: Copy> Limit<T> {
 
 /// CPU priority of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-#[cfg_attr(
-    feature = "schema",
-    derive(serde::Deserialize, schemars::JsonSchema),
-    serde(rename_all = "kebab-case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Priority {
     /// Like any other program of the user.
     Normal,

@@ -394,6 +394,8 @@ export interface ResourceLimits {
   priority?: Priority | null;
   /** Maximum number of concurrent processes and threads. */
   processes?: number | null;
+  /** Number of CPUs. */
+  processors?: number | null;
   /** Size of the private `/tmp`. */
   scratchBytes?: number | null;
   /** Wall-clock time limit. */

@@ -517,6 +517,8 @@ class ResourceLimits(TypedDict, total=False):
     """CPU priority of the command; `low` by default."""
     processes: Optional[int]
     """Maximum number of concurrent processes and threads."""
+    processors: Optional[int]
+    """Number of CPUs."""
     scratchBytes: Optional[int]
     """Size of the private `/tmp`."""
     wallTimeMs: Optional[int]

@@ -7,9 +7,10 @@ use crate::limits::{Limit, Priority, ResourceLimits};
 /// Resource limits of a command; each has the default of `stockade exec`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ResourceLimits"))]
-#[cfg_attr(feature = "schema", serde(rename_all = "camelCase", deny_unknown_fields))]
 pub struct LimitsPatch {
     /// Wall-clock time limit.
     #[cfg_attr(feature = "clap", arg(long = "timeout", value_name = "TIME", value_parser = super::cli::millis))]
@@ -24,8 +25,6 @@ pub struct LimitsPatch {
         feature = "clap",
         arg(long = "cpus", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))
     )]
-    // The protocol of `serve` has no member for it.
-    #[cfg_attr(feature = "schema", serde(skip))]
     pub processors: Option<u32>,
 
     /// Memory limit.
@@ -75,6 +74,43 @@ impl LimitsPatch {
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
         self.wall_time_ms.map(Duration::from_millis)
+    }
+
+    /// Returns every limit, as a backend receives it; what is missing is unlimited.
+    #[must_use]
+    pub fn of(limits: &ResourceLimits) -> Self {
+        let millis = |time: Limit<Duration>| {
+            time.bound().map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+        };
+        // Every field by name, so that a new limit is not forgotten here.
+        let &ResourceLimits {
+            wall_time,
+            cpu_time,
+            processors,
+            memory,
+            processes,
+            file_size,
+            disk,
+            files,
+            open_files,
+            scratch,
+            output,
+            priority,
+        } = limits;
+        Self {
+            wall_time_ms: millis(wall_time),
+            cpu_time_ms: millis(cpu_time),
+            processors: processors.bound(),
+            memory_bytes: memory.bound(),
+            processes: processes.bound(),
+            file_size_bytes: file_size.bound(),
+            disk_bytes: disk.bound(),
+            disk_files: files.bound(),
+            open_files: open_files.bound(),
+            scratch_bytes: Some(scratch),
+            output_bytes: output.bound(),
+            priority: Some(priority),
+        }
     }
 
     /// Sets the limits that are named here; everything else stays.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{Limit, ResourceLimits};
+use crate::limits::ResourceLimits;
+use crate::patch::LimitsPatch;
 use crate::spec::{HomeState, MountAccess, Network, SandboxSpec, Spawn};
 
 /// The version of Stockade, which a program of the same release has as well.
@@ -36,7 +36,8 @@ pub struct SandboxRequest {
     pub network: NetworkRequest,
     variables: Vec<(String, String)>,
     no_spawn: bool,
-    limits: LimitsRequest,
+    /// A missing limit is unlimited.
+    limits: LimitsPatch,
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,23 +54,6 @@ pub enum NetworkRequest {
     Broker,
     /// Whatever the machine of the command reaches.
     Open,
-}
-
-/// The limits of a command; `null` is unlimited.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct LimitsRequest {
-    wall_time_ms: Option<u64>,
-    cpu_time_ms: Option<u64>,
-    processors: Option<u32>,
-    memory: Option<u64>,
-    processes: Option<u64>,
-    file_size: Option<u64>,
-    disk: Option<u64>,
-    files: Option<u64>,
-    open_files: Option<u64>,
-    scratch: u64,
-    output: Option<u64>,
 }
 
 impl SandboxRequest {
@@ -102,7 +86,7 @@ impl SandboxRequest {
                 .map(|(name, value)| Ok((text(name)?, text(value)?)))
                 .collect::<Result<_, String>>()?,
             no_spawn: spec.spawn == Spawn::Threads,
-            limits: LimitsRequest::of(&spec.limits),
+            limits: LimitsPatch::of(&spec.limits),
             image: spec.container.image.clone(),
             runtime: spec.container.runtime.clone(),
         })
@@ -137,52 +121,12 @@ impl SandboxRequest {
         spec.environment.set =
             self.variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         spec.spawn = if self.no_spawn { Spawn::Threads } else { Spawn::Free };
-        spec.limits = self.limits.limits();
+        spec.limits = ResourceLimits::unlimited();
+        self.limits.apply(&mut spec.limits);
         (spec.container.image, spec.container.runtime) = (self.image, self.runtime);
         spec.require.clear();
         spec.backend_options = options;
         spec
-    }
-}
-
-impl LimitsRequest {
-    fn of(limits: &ResourceLimits) -> Self {
-        let milliseconds = |time: Limit<Duration>| {
-            time.bound().map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
-        };
-        Self {
-            wall_time_ms: milliseconds(limits.wall_time),
-            cpu_time_ms: milliseconds(limits.cpu_time),
-            processors: limits.processors.bound(),
-            memory: limits.memory.bound(),
-            processes: limits.processes.bound(),
-            file_size: limits.file_size.bound(),
-            disk: limits.disk.bound(),
-            files: limits.files.bound(),
-            open_files: limits.open_files.bound(),
-            scratch: limits.scratch,
-            output: limits.output.bound(),
-        }
-    }
-
-    fn limits(&self) -> ResourceLimits {
-        fn limit<T>(bound: Option<T>) -> Limit<T> {
-            bound.map_or(Limit::Unlimited, Limit::AtMost)
-        }
-        ResourceLimits {
-            wall_time: limit(self.wall_time_ms.map(Duration::from_millis)),
-            cpu_time: limit(self.cpu_time_ms.map(Duration::from_millis)),
-            processors: limit(self.processors),
-            memory: limit(self.memory),
-            processes: limit(self.processes),
-            file_size: limit(self.file_size),
-            disk: limit(self.disk),
-            files: limit(self.files),
-            open_files: limit(self.open_files),
-            scratch: self.scratch,
-            output: limit(self.output),
-            ..ResourceLimits::default()
-        }
     }
 }
 
@@ -210,7 +154,10 @@ fn optional(path: Option<&Path>) -> Result<Option<String>, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::limits::{Limit, Priority};
 
     #[test]
     fn a_request_survives_the_way_to_a_program() {
@@ -228,6 +175,7 @@ mod tests {
             processors: Limit::AtMost(2),
             files: Limit::AtMost(7),
             output: Limit::Unlimited,
+            priority: Priority::Idle,
             ..ResourceLimits::default()
         };
         (spec.spawn, spec.network) = (Spawn::Threads, Network::Open);

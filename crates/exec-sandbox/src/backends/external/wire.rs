@@ -12,6 +12,7 @@ use super::refused::RefusedRequest;
 use super::sandbox_request::{SandboxRequest, text};
 use crate::mounts::MountKind;
 use crate::outcome::End;
+use crate::patch::LimitsPatch;
 use crate::plan::Plan;
 use crate::spec::{MountAccess, Network, Spawn};
 
@@ -54,16 +55,7 @@ struct Command {
     hidden: Vec<String>,
     network: &'static str,
     no_spawn: bool,
-    limits: Bounds,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Bounds {
-    wall_time_ms: Option<u64>,
-    memory_bytes: Option<u64>,
-    processes: Option<u64>,
-    output_bytes: Option<u64>,
+    limits: LimitsPatch,
 }
 
 impl Request {
@@ -116,12 +108,6 @@ impl Request {
             MountAccess::ReadWrite => "read-write",
         };
         let environment = plan.environment.iter().map(|(name, value)| Ok((text(name)?, text(value)?)));
-        let limits = Bounds {
-            wall_time_ms: plan.limits.wall_time.bound().and_then(|time| u64::try_from(time.as_millis()).ok()),
-            memory_bytes: plan.limits.memory.bound(),
-            processes: plan.limits.processes.bound(),
-            output_bytes: plan.limits.output.bound(),
-        };
         let command = Command {
             argv: argv.map(|word| text(word)).collect::<Result<_, _>>()?,
             env: environment.collect::<Result<_, String>>()?,
@@ -131,7 +117,7 @@ impl Request {
             hidden: hidden.map(|mount| text(mount.target.as_os_str())).collect::<Result<_, _>>()?,
             network,
             no_spawn: plan.spawn == Spawn::Threads,
-            limits,
+            limits: LimitsPatch::of(&plan.limits),
         };
         Ok(Self { run: Some(run.to_owned()), command: Some(command), ..Self::of("run", options) })
     }
