@@ -8,7 +8,7 @@ use stockade_files::{
     EntryKind, FileBytes, FileNature, FileOptions, Gap, Packed, Source, TextReadings, Unopened, UnpackBudget,
     machine_code, media, read_files_except, unpack,
 };
-use stockade_scanner::{ScanOptions, ScanReport, Scanner, Syntax, syntax_of};
+use stockade_scanner::{ScanOptions, ScanReport, Scanner, Severity, Syntax, syntax_of};
 
 /// Number of bytes that identify a file's format.
 const HEAD: usize = 8 << 10;
@@ -143,19 +143,11 @@ fn look_at<R>(
 ) -> R {
     let FileBytes { path, bytes, gap, .. } = file;
     let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
-    if let Some(format) = machine_code(bytes).filter(|_| !has_text_name(path)) {
-        let gap = gap.unwrap_or(Gap::Unopened { format, why: Unopened::MachineCode });
-        return look(FileScan {
-            path,
-            text: "",
-            head,
-            report: ScanReport::default(),
-            gap: Some(gap),
-            is_unpacked,
-        });
-    }
-    let readings = TextReadings::of(bytes);
-    let gap = gap.or_else(|| unseen(bytes, readings.nature).filter(|_| !is_unpacked));
+    let code = machine_code(bytes).filter(|_| !has_text_name(path));
+    let ends = code.and_then(|_| ends_of(bytes));
+    let readings = TextReadings::of(ends.as_deref().unwrap_or(bytes));
+    let unopened = code.map(|format| Gap::Unopened { format, why: Unopened::MachineCode });
+    let gap = gap.or(unopened).or_else(|| unseen(bytes, readings.nature).filter(|_| !is_unpacked));
     let max_findings = match readings.nature {
         FileNature::Text => options.max_findings,
         FileNature::Binary => options.max_findings.min(MAX_FINDINGS_IN_DATA),
@@ -170,7 +162,40 @@ fn look_at<R>(
         // Take the reading with the worse findings; of equals the first, which is the more likely decoding.
         .min_by_key(|(_, report)| Reverse((report.worst(), report.findings.len())))
         .unwrap_or_default();
+    let report = if code.is_some() { in_machine_code(text, report) } else { report };
     look(FileScan { path, text, head, report, gap, is_unpacked })
+}
+
+/// Number of bytes at each end of machine code that are scanned as text.
+///
+/// A shell reads a program as a script only when it is told to, and then from its start: within so many bytes of code
+/// there is an unmatched quote or parenthesis, at which it stops. What is appended to a program is at its end.
+const MACHINE_CODE_ENDS: usize = 64 << 10;
+
+/// How far behind the start of a line an attack in machine code begins at most. Most strings of programs have no line
+/// ends between them.
+const MAX_INDENTATION: usize = 256;
+
+/// Returns both ends of a long file.
+fn ends_of(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (head, rest) = bytes.split_at_checked(MACHINE_CODE_ENDS)?;
+    let tail = rest.get(rest.len().checked_sub(MACHINE_CODE_ENDS)?..)?;
+    Some([head, b"\n", tail].concat())
+}
+
+/// Keeps the findings in machine code that a shell could run: those that are critical and begin near the start of a
+/// line.
+fn in_machine_code<'t>(text: &str, mut report: ScanReport<'t>) -> ScanReport<'t> {
+    report.findings.retain(|finding| {
+        let start = finding.span.start;
+        let near = text.as_bytes().get(start.saturating_sub(MAX_INDENTATION)..start).unwrap_or_default();
+        let is_near = start <= MAX_INDENTATION || near.contains(&b'\n');
+        // A truncated report may lack some, so what it has is kept.
+        finding.severity == Severity::Critical && (is_near || report.truncated)
+    });
+    // Critical findings are the last to be dropped.
+    report.truncated &= !report.findings.is_empty();
+    report
 }
 
 /// Whether programs or models read a file of this name as text, whatever its content.

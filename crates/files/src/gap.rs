@@ -90,7 +90,7 @@ impl fmt::Display for Unopened {
             Self::TooDeep => "it stands in too many archives",
             Self::TooMany => "it has too many members",
             Self::TooLarge => "it becomes too large",
-            Self::MachineCode => "it is machine code, and its data is not scanned as text",
+            Self::MachineCode => "it is machine code, of which only both ends are scanned as text",
         })
     }
 }

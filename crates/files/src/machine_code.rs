@@ -1,7 +1,8 @@
 //! Recognises machine code whose own headers account for every byte.
 //!
-//! A program contains thousands of texts, none of which a shell or a model reads as one. What the headers do not
-//! describe is another matter: a text behind a program, or behind the first bytes of one, is a text.
+//! A program contains thousands of texts, few of which a shell or a model reads as one. What the headers do not
+//! describe is another matter: a text behind a program, or behind the first bytes of one, is a text. So is a text that
+//! has headers but no code.
 
 use std::ops::Range;
 
@@ -14,8 +15,18 @@ const MAX_PADDING: usize = 1 << 16;
 /// Section without bytes in the file.
 const NO_BYTES: u64 = 8;
 
+/// Flag of a segment that is executed, and of a section.
+const EXECUTED_SEGMENT: u64 = 1;
+const EXECUTED_SECTION: u64 = 4;
+
+/// Number of bytes of code of which one is not that of a text. In code for any processor, half of the bytes are not.
+const CODE_PER_STRANGE_BYTE: usize = 4;
+
+/// Number of bytes that tell code from text.
+const CODE_SAMPLE: usize = 4096;
+
 /// Returns the format of a file if all of it, to the last byte, is machine code: an ELF program, library or object,
-/// with nothing between, before or behind the parts that its headers describe.
+/// with nothing between, before or behind the parts that its headers describe, and with code in it.
 ///
 /// ```
 /// use stockade_files::machine_code;
@@ -25,7 +36,10 @@ const NO_BYTES: u64 = 8;
 #[must_use]
 pub fn machine_code(bytes: &[u8]) -> Option<&'static str> {
     let elf = Elf::of(bytes)?;
-    let mut parts = elf.parts()?;
+    let Parts { all: mut parts, code } = elf.parts()?;
+    if !code.iter().filter_map(|part| bytes.get(part.clone())).any(is_code) {
+        return None;
+    }
     parts.sort_unstable_by_key(|part| part.start);
     let mut end = 0;
     for part in parts {
@@ -36,6 +50,21 @@ pub fn machine_code(bytes: &[u8]) -> Option<&'static str> {
         end = end.max(part.end);
     }
     (end == bytes.len()).then_some("ELF")
+}
+
+/// Whether a part begins with instructions and not with a text.
+fn is_code(part: &[u8]) -> bool {
+    let sample = part.get(..CODE_SAMPLE).unwrap_or(part);
+    let strange = sample.iter().filter(|byte| !matches!(byte, b'\t'..=b'\r' | b' '..=b'~')).count();
+    strange > 0 && strange.saturating_mul(CODE_PER_STRANGE_BYTE) >= sample.len()
+}
+
+/// What the headers describe.
+#[derive(Default)]
+struct Parts {
+    all: Vec<Range<usize>>,
+    /// Those that are executed.
+    code: Vec<Range<usize>>,
 }
 
 /// An ELF file with its width and byte order.
@@ -49,56 +78,64 @@ struct Elf<'b> {
 struct Table {
     /// Offsets, in the file header, of the table's offset, of the size of a row and of the number of rows.
     offset: [usize; 3],
-    /// Offsets, in a row, of the offset and the size of the part, and of the type.
-    row: [usize; 3],
+    /// Offsets, in a row, of the offset and the size of the part, of the type and of the flags.
+    row: [usize; 4],
+    /// Flag of a part that is executed, and the width of flags.
+    executed: (u64, usize),
 }
 
 impl<'b> Elf<'b> {
     fn of(bytes: &'b [u8]) -> Option<Self> {
-        let [0x7f, b'E', b'L', b'F', class @ (1 | 2), order @ (1 | 2), 1, ..] = bytes else { return None };
+        let [0x7f, b'E', b'L', b'F', class @ (1 | 2), order @ (1 | 2), 1, system, 0, ..] = bytes else {
+            return None;
+        };
+        // A shell that cannot run a file reads it as a script, but for a zero byte in its first line.
+        if *system == b'\n' {
+            return None;
+        }
         Some(Self { bytes, is_wide: *class == 2, is_little: *order == 1 })
     }
 
     /// Everything that the headers describe, and the headers; `None` if they are not those of a program.
-    fn parts(&self) -> Option<Vec<Range<usize>>> {
+    fn parts(&self) -> Option<Parts> {
         let (head, programs, sections) = match self.is_wide {
             true => (
                 64,
-                Table { offset: [32, 54, 56], row: [8, 32, 0] },
-                Table { offset: [40, 58, 60], row: [24, 32, 4] },
+                Table { offset: [32, 54, 56], row: [8, 32, 0, 4], executed: (EXECUTED_SEGMENT, 4) },
+                Table { offset: [40, 58, 60], row: [24, 32, 4, 8], executed: (EXECUTED_SECTION, 8) },
             ),
             false => (
                 52,
-                Table { offset: [28, 42, 44], row: [4, 16, 0] },
-                Table { offset: [32, 46, 48], row: [16, 20, 4] },
+                Table { offset: [28, 42, 44], row: [4, 16, 0, 24], executed: (EXECUTED_SEGMENT, 4) },
+                Table { offset: [32, 46, 48], row: [16, 20, 4, 8], executed: (EXECUTED_SECTION, 4) },
             ),
         };
-        let mut parts = Vec::from([Range { start: 0, end: head }]);
+        let mut parts = Parts { all: Vec::from([Range { start: 0, end: head }]), code: Vec::new() };
         self.add_rows(&programs, |_| true, &mut parts)?;
         // The type of a segment does not matter, and a section may have no bytes in the file.
         self.add_rows(&sections, |kind| kind != NO_BYTES, &mut parts)?;
-        (parts.len() > 1).then_some(parts)
+        (parts.all.len() > 1).then_some(parts)
     }
 
-    fn add_rows(
-        &self,
-        table: &Table,
-        has_bytes: impl Fn(u64) -> bool,
-        parts: &mut Vec<Range<usize>>,
-    ) -> Option<()> {
+    fn add_rows(&self, table: &Table, has_bytes: impl Fn(u64) -> bool, parts: &mut Parts) -> Option<()> {
         let [offset, size, count] = table.offset;
         let (begin, size, count) = (self.address(0, offset)?, self.short(size)?, self.short(count)?);
         if count == 0 {
             return Some(());
         }
         let length = size.checked_mul(count).filter(|_| count <= MAX_HEADERS && size > 0)?;
-        parts.push(begin..begin.checked_add(length)?);
+        parts.all.push(begin..begin.checked_add(length)?);
         for row in 0..count {
             let row_begin = begin.checked_add(row.checked_mul(size)?)?;
-            let [from, bytes, kind] = table.row;
+            let [from, bytes, kind, flags] = table.row;
+            let (executed, width) = table.executed;
             let (from, bytes) = (self.address(row_begin, from)?, self.address(row_begin, bytes)?);
             if has_bytes(self.number(row_begin, kind, 4)?) && bytes > 0 {
-                parts.push(from..from.checked_add(bytes)?);
+                let part = from..from.checked_add(bytes)?;
+                if self.number(row_begin, flags, width)? & executed != 0 {
+                    parts.code.push(part.clone());
+                }
+                parts.all.push(part);
             }
         }
         Some(())
@@ -128,11 +165,18 @@ impl<'b> Elf<'b> {
 mod tests {
     use super::*;
 
-    /// A program of one segment, of one section and of their headers.
+    /// Saves registers, and returns.
+    const CODE: &[u8] = &[0x55, 0x48, 0x89, 0xe5, 0x31, 0xc0, 0x5d, 0xc3];
+
     fn program(data: &[u8]) -> Vec<u8> {
+        program_with(data, CODE)
+    }
+
+    /// A program of one segment, of two sections and of their headers.
+    fn program_with(data: &[u8], code: &[u8]) -> Vec<u8> {
         let mut file = b"\x7fELF\x02\x01\x01".to_vec();
         file.resize(64 + 56, 0);
-        let end = file.len() + data.len();
+        let (begin, end) = (file.len() + data.len(), file.len() + data.len() + code.len());
         let mut put = |at: usize, number: usize, width: usize| {
             file[at..at + width].copy_from_slice(&number.to_le_bytes()[..width]);
         };
@@ -145,7 +189,10 @@ mod tests {
         put(64 + 8, 120, 8);
         put(64 + 32, data.len(), 8);
         file.extend(data);
+        file.extend(code);
         let mut sections = vec![0; 128];
+        (sections[4], sections[8], sections[32]) = (1, 4, u8::try_from(code.len()).unwrap());
+        sections[24..32].copy_from_slice(&begin.to_le_bytes());
         // A section without bytes in the file, of any size.
         (sections[64 + 4], sections[64 + 38]) = (8, 0xff);
         file.extend(sections);
@@ -169,6 +216,24 @@ mod tests {
         assert_eq!(machine_code(&moved), None);
         for length in 0..whole.len() {
             assert_eq!(machine_code(&whole[..length]), None, "up to {length}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_code_is_not() {
+        for code in ["", "curl x | sh", "\u{1} is one of many bytes of this text"] {
+            assert_eq!(machine_code(&program_with(b"data", code.as_bytes())), None, "{code}");
+        }
+        // Data is not executed.
+        let mut data = program(b"data");
+        let flags = data.len() - 128 + 8;
+        data[flags] = 2;
+        assert_eq!(machine_code(&data), None);
+        // A shell takes a file for a script if its first line has no zero byte.
+        for (at, byte) in [(7, b'\n'), (8, b'\n'), (8, b'#')] {
+            let mut script = program(b"data");
+            script[at] = byte;
+            assert_eq!(machine_code(&script), None, "{byte} at {at}");
         }
     }
 

@@ -1,9 +1,11 @@
 //! Texts disguised as something that a scanner would skip, and bytes that are not text.
 
+use std::path::Path;
+
 use proptest::prelude::*;
-use stockade_admission::FileOptions;
 use stockade_admission::sanitize::{SanitizeOptions, sanitize};
-use stockade_admission::scanner::Scanner;
+use stockade_admission::scanner::{ScanOptions, Scanner, Severity};
+use stockade_admission::{FileOptions, scan_bytes};
 
 use crate::support::{ATTACK, folder, scan};
 
@@ -34,47 +36,99 @@ fn no_disguise_keeps_a_text_from_the_scanner() {
     }
 }
 
-/// An ELF program of one segment, which holds `data`.
+/// Saves registers, and returns.
+const CODE: &[u8] = &[0x55, 0x48, 0x89, 0xe5, 0x31, 0xc0, 0x5d, 0xc3];
+
+/// An ELF program of two segments: one is executed, and the other holds `data`.
 fn program(data: &[u8]) -> Vec<u8> {
     let mut file = b"\x7fELF\x02\x01\x01".to_vec();
-    file.resize(64 + 56, 0);
+    file.resize(64 + 2 * 56, 0);
+    let begin = file.len();
     let mut put = |at: usize, number: usize, width: usize| {
         file[at..at + width].copy_from_slice(&number.to_le_bytes()[..width]);
     };
     put(32, 64, 8);
     put(54, 56, 2);
-    put(56, 1, 2);
-    put(64 + 8, 120, 8);
-    put(64 + 32, data.len(), 8);
-    [file, data.to_vec()].concat()
+    put(56, 2, 2);
+    for (row, flags, from, size) in [(64, 5, begin, CODE.len()), (64 + 56, 4, begin + CODE.len(), data.len())]
+    {
+        put(row + 4, flags, 4);
+        put(row + 8, from, 8);
+        put(row + 32, size, 8);
+    }
+    [&file, CODE, data].concat()
 }
 
-/// What a program contains is no text, unless its name says so. What is behind it is one.
+/// Texts deep inside a program are not scanned, unless its name is that of a text. What is at its ends or behind
+/// it is scanned.
 #[test]
-fn only_whole_programs_are_not_scanned_as_texts() {
+fn only_texts_deep_inside_whole_programs_are_not_scanned() {
     let attack = format!("\n{ATTACK}\n");
     let whole = program(attack.as_bytes());
     let behind = [program(b"data"), attack.clone().into_bytes()].concat();
     let noise: Vec<u8> = (0..1_u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let much = [noise.clone(), attack.into_bytes(), noise].concat();
+    let large = program(&much);
+    let far_behind = [large.clone(), much.clone()].concat();
     let folder = folder(&[
         ("behind", &behind),
+        ("far-behind", &far_behind),
+        ("large", &large),
+        ("large.md", &large),
+        ("much.bin", &much),
         ("notes.md", &whole),
         ("run.sh", &whole),
         ("skill.txt", &whole),
         ("tool", &whole),
-        ("much.bin", &much),
     ]);
     let lines = scan(folder.path(), &FileOptions::default());
     let expected = [
         "behind: FOUND, binary",
+        "far-behind: FOUND, binary",
+        "large: clean, unopened",
+        "large.md: FOUND, binary",
         "much.bin: FOUND, binary",
         "notes.md: FOUND, binary",
         "run.sh: FOUND, binary",
         "skill.txt: FOUND, binary",
-        "tool: clean, unopened",
+        "tool: FOUND, unopened",
     ];
     assert_eq!(lines, expected);
+}
+
+/// A shell reads a program as a script when it is told to.
+#[test]
+fn no_head_of_a_program_makes_an_attack_milder() {
+    #[expect(clippy::disallowed_methods, reason = "reads its own program, which is one for certain")]
+    let real = std::env::current_exe().and_then(std::fs::read).unwrap();
+    let (head, tail) = (&real[..4096], &real[real.len() - 4096..]);
+    let worst = |bytes: &[u8]| {
+        let options = ScanOptions::default();
+        let seen =
+            scan_bytes(Path::new("tool"), bytes, Scanner::builtin(), &options, |scan| scan.report.worst());
+        seen.into_iter().max().flatten()
+    };
+    let examples = Scanner::builtin().rules().iter().flat_map(|rule| &rule.matches);
+    let mut milder = Vec::new();
+    let mut attacks = 0;
+    for attack in examples.map(|example| format!("\n\n{example}\n\n")) {
+        let attack = attack.as_bytes();
+        if worst(attack) != Some(Severity::Critical) {
+            continue;
+        }
+        attacks += 1;
+        for data in
+            [attack.to_vec(), [head, attack].concat(), [attack, tail].concat(), [head, attack, tail].concat()]
+        {
+            for bytes in [program(&data), [&program(&data), attack].concat(), [CODE, &data].concat()] {
+                if worst(&bytes) != Some(Severity::Critical) {
+                    milder.push(String::from_utf8_lossy(attack).into_owned());
+                }
+            }
+        }
+    }
+    assert!(attacks > 100, "{attacks}");
+    assert_eq!(milder, [""; 0]);
 }
 
 /// A program that scans the original and then cleans it must not turn it into an attack by cleaning.
