@@ -27,16 +27,17 @@ pub struct LimitScript {
     pub script: Vec<ScriptStep>,
 }
 
-/// One event of a script, with its time and arguments.
+/// An event of the script.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LimitEvent"))]
 pub struct ScriptStep {
-    /// When, in milliseconds; a time before the first is taken as zero.
+    /// Its time, in milliseconds; 0 by default. A negative time is 0.
     #[serde(default)]
     pub at_ms: i64,
-    /// What.
+    /// The operation.
     pub op: String,
-    /// With what.
+    /// The arguments; the string `"NaN"` is the number NaN.
     #[serde(default)]
     pub args: Vec<Value>,
 }

@@ -56,13 +56,14 @@ pub enum Demand {
 /// The part of a result that may reach the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Extracted {
     /// The text, at most as many characters as the profile allows.
     pub text: String,
-    /// Whether something was left out for its size. What is not content (markup, hidden parts) does not count.
+    /// Whether it was truncated. What is not content (markup, hidden parts) does not count.
     pub truncated: bool,
-    /// How many bytes came in.
+    /// Size of the result in bytes.
     pub original_bytes: u64,
 }
 

@@ -27,20 +27,29 @@ const PROFILES: &[(&str, SourceProfile)] = &[
     (MCP_DEFAULT_PROFILE, SourceProfile::of(2_000_000, 50_000, Strategy::Raw, Hidden::Keep)),
 ];
 
-/// The limits for the results of one tool. They are always between the floors and the ceilings.
+/// The limits of a tool.
+///
+/// They are always between the floors and the ceilings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(description = "The limits of a tool."))]
 pub struct SourceProfile {
+    /// The maximum number of bytes that are read.
     max_response_bytes: u64,
+    /// The maximum number of characters in the result.
     max_chars: u64,
+    /// The part that is kept.
     #[cfg_attr(feature = "serde", serde(rename = "extractionStrategy"))]
     strategy: Strategy,
+    /// Whether invisible parts of HTML are removed.
     #[cfg_attr(feature = "serde", serde(rename = "stripHidden"))]
     hidden: Hidden,
 }
 
-/// Which part of a result is kept when it is too long, and what is done to it before.
+/// The part of a result that is kept if it is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ExtractionStrategy"))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Strategy {
@@ -54,10 +63,11 @@ pub enum Strategy {
     Raw,
 }
 
-/// What happens to the parts of an HTML page that a person looking at it would not see.
+/// Treatment of the parts of an HTML page that a user does not see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "bool", into = "bool"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Hidden {
     /// Hidden parts are removed: instructions hide there.
     Strip,
@@ -65,22 +75,30 @@ pub enum Hidden {
     Keep,
 }
 
-/// What an operator wants otherwise for one tool. What is not set stays; what is set is brought between floor and
-/// ceiling.
+/// Overrides of the limits of a tool.
+///
+/// What is not set stays; what is set is brought between floor and ceiling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase", default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "SourceOverrides", description = "Overrides of the limits of a tool.")
+)]
 pub struct ProfileOverride {
-    /// How many bytes are looked at.
+    /// The maximum number of bytes that are read.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "whole_number"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub max_response_bytes: Option<u64>,
-    /// How many characters are kept.
+    /// The maximum number of characters in the result.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "whole_number"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub max_chars: Option<u64>,
-    /// Which ones.
+    /// The part that is kept.
     #[cfg_attr(feature = "serde", serde(rename = "extractionStrategy"))]
     pub strategy: Option<Strategy>,
-    /// Whether hidden parts are removed.
+    /// Whether invisible parts of HTML are removed.
     #[cfg_attr(feature = "serde", serde(rename = "stripHidden"))]
     pub hidden: Option<Hidden>,
 }

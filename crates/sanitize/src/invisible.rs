@@ -29,8 +29,9 @@ pub enum Joiners {
     KeepMeaningful,
 }
 
-/// Counts of removed invisible characters.
+/// The invisible characters that were removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "StrippedCharacters"))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct InvisibleStripped {

@@ -41,24 +41,54 @@ impl Sanitized<'_> {
     }
 }
 
+/// The cleaned text, and what was removed.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Cleaned"))]
+struct SanitizedJson<'a> {
+    /// The text to use instead of the original.
+    body: &'a str,
+    html_comments_stripped: usize,
+    /// Whether it was truncated.
+    truncated: bool,
+    /// Whether text was hidden in Unicode tag characters.
+    tag_block_detected: bool,
+    invisible_stripped: &'a InvisibleStripped,
+    /// The message in the removed characters, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hidden_text: Option<&'a str>,
+    /// Notes that a user should review.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    notes: Vec<Note>,
+    /// Whether the body differs from the text.
+    changed: bool,
+}
+
 #[cfg(feature = "serde")]
 impl serde::Serialize for Sanitized<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeStruct;
+        let json = SanitizedJson {
+            body: &self.body,
+            html_comments_stripped: self.html_comments_stripped,
+            truncated: self.truncated,
+            tag_block_detected: self.tag_block_detected,
+            invisible_stripped: &self.invisible_stripped,
+            hidden_text: self.hidden_text.as_deref(),
+            notes: self.notes(),
+            changed: self.changed(),
+        };
+        json.serialize(serializer)
+    }
+}
 
-        let fields = 7 + usize::from(self.hidden_text.is_some());
-        let mut object = serializer.serialize_struct("Sanitized", fields)?;
-        object.serialize_field("body", &self.body)?;
-        object.serialize_field("htmlCommentsStripped", &self.html_comments_stripped)?;
-        object.serialize_field("truncated", &self.truncated)?;
-        object.serialize_field("tagBlockDetected", &self.tag_block_detected)?;
-        object.serialize_field("invisibleStripped", &self.invisible_stripped)?;
-        match &self.hidden_text {
-            Some(text) => object.serialize_field("hiddenText", text)?,
-            None => object.skip_field("hiddenText")?,
-        }
-        object.serialize_field("notes", &self.notes())?;
-        object.serialize_field("changed", &self.changed())?;
-        object.end()
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Sanitized<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        SanitizedJson::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        SanitizedJson::json_schema(generator)
     }
 }

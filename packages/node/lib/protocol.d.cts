@@ -258,9 +258,9 @@ export interface HostFacts {
 export interface LimitEvent {
   /** The arguments; the string `"NaN"` is the number NaN. */
   args?: unknown[];
-  /** Its time, in milliseconds; 0 by default. */
+  /** Its time, in milliseconds; 0 by default. A negative time is 0. */
   atMs?: number;
-  /** What. */
+  /** The operation. */
   op: string;
 }
 
@@ -576,7 +576,9 @@ export interface SourceOverrides {
 
 /** The invisible characters that were removed. */
 export interface StrippedCharacters {
+  /** Count by kind. */
   byName: Record<string, number>;
+  /** Total. */
   count: number;
 }
 
@@ -1067,11 +1069,13 @@ export interface SourceApplyResult {
   findingsTruncated?: boolean | null;
   /** For an agent: whether the text contains text hidden in invisible characters. */
   hidden?: boolean | null;
+  /** Size of the result in bytes. */
   originalBytes: number;
   /** For an agent: the number of removed comments and invisible characters. */
   removed?: number | null;
+  /** The text, at most as many characters as the profile allows. */
   text: string;
-  /** Whether it was truncated. */
+  /** Whether it was truncated. What is not content (markup, hidden parts) does not count. */
   truncated: boolean;
   /** For an agent: the severity of the worst finding. */
   worst?: string | null;
@@ -1079,9 +1083,13 @@ export interface SourceApplyResult {
 
 /** The limits of a tool. */
 export interface SourceResolveResult {
+  /** The part that is kept. */
   extractionStrategy: ExtractionStrategy;
+  /** The maximum number of characters in the result. */
   maxChars: number;
+  /** The maximum number of bytes that are read. */
   maxResponseBytes: number;
+  /** Whether invisible parts of HTML are removed. */
   stripHidden: boolean;
 }
 
@@ -1135,6 +1143,8 @@ export type CommandPatterns = string | string[];
 /** The kind of an evaluation. */
 export type EvalFunction = "eval" | "evalAsync" | "condition" | "interpolate";
 export type ExistingPaths = string | string[];
+
+/** The part of a result that is kept if it is too long. */
 export type ExtractionStrategy = "readability" | "structured" | "tail" | "raw";
 
 /** The format of a document with rules. */

@@ -334,7 +334,7 @@ class HostFacts(TypedDict, total=False):
 
 class _LimitEvent(TypedDict):
     op: str
-    """What."""
+    """The operation."""
 
 
 @final
@@ -344,7 +344,7 @@ class LimitEvent(_LimitEvent, total=False):
     args: list[Any]
     """The arguments; the string `"NaN"` is the number NaN."""
     atMs: int
-    """Its time, in milliseconds; 0 by default."""
+    """Its time, in milliseconds; 0 by default. A negative time is 0."""
 
 
 @final
@@ -739,7 +739,9 @@ class StrippedCharacters(TypedDict):
     """The invisible characters that were removed."""
 
     byName: dict[str, int]
+    """Count by kind."""
     count: int
+    """Total."""
 
 
 @final
@@ -1353,9 +1355,11 @@ class SkillManifestResult(_SkillManifestResult, total=False):
 
 class _SourceApplyResult(TypedDict):
     originalBytes: int
+    """Size of the result in bytes."""
     text: str
+    """The text, at most as many characters as the profile allows."""
     truncated: bool
-    """Whether it was truncated."""
+    """Whether it was truncated. What is not content (markup, hidden parts) does not count."""
 
 
 @final
@@ -1379,9 +1383,13 @@ class SourceResolveResult(TypedDict):
     """The limits of a tool."""
 
     extractionStrategy: "ExtractionStrategy"
+    """The part that is kept."""
     maxChars: int
+    """The maximum number of characters in the result."""
     maxResponseBytes: int
+    """The maximum number of bytes that are read."""
     stripHidden: bool
+    """Whether invisible parts of HTML are removed."""
 
 
 class _ToolsResolveResult(TypedDict):
@@ -1456,7 +1464,7 @@ EvalFunction = Literal["eval", "evalAsync", "condition", "interpolate"]
 #: One of these.
 ExistingPaths = Union[str, list[str]]
 
-#: One of these.
+#: The part of a result that is kept if it is too long.
 ExtractionStrategy = Literal["readability", "structured", "tail", "raw"]
 
 #: The format of a document with rules.

@@ -26,24 +26,7 @@ pub(super) struct RunScript {
     #[serde(default)]
     config: Value,
     /// The events, in order: `{atMs, op, args}`.
-    #[schemars(with = "Vec<Event>")]
     script: Vec<ScriptStep>,
-}
-
-/// An event of the script.
-#[derive(JsonSchema)]
-#[schemars(rename = "LimitEvent")]
-#[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "describes what the layer reads")]
-struct Event {
-    /// Its time, in milliseconds; 0 by default.
-    #[schemars(default)]
-    at_ms: i64,
-    /// What.
-    op: String,
-    /// The arguments; the string `"NaN"` is the number NaN.
-    #[schemars(default)]
-    args: Vec<Value>,
 }
 
 /// The answers to all events.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use stockade_guard::Session;
-use stockade_guard::output::{ProfileOverride, extract, resolve_source};
+use stockade_guard::output::{Extracted, ProfileOverride, SourceProfile, extract, resolve_source};
 use stockade_guard::scanner::Scanner;
 
 use super::{AskedBy, Json, Lane, Parameters, bytes_of};
@@ -23,7 +23,6 @@ pub(super) struct Resolve {
     session: Option<String>,
     /// Overrides, which are clamped to the permitted range.
     #[serde(default)]
-    #[schemars(with = "Option<Overrides>")]
     overrides: Option<ProfileOverride>,
 }
 
@@ -44,46 +43,7 @@ pub(super) struct Apply {
     content_type: Option<String>,
     /// Overrides, which are clamped to the permitted range.
     #[serde(default)]
-    #[schemars(with = "Option<Overrides>")]
     overrides: Option<ProfileOverride>,
-}
-
-/// Overrides of the limits of a tool.
-#[derive(JsonSchema)]
-#[schemars(rename = "SourceOverrides")]
-#[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "describes what the layer reads")]
-struct Overrides {
-    /// The maximum number of bytes that are read.
-    max_response_bytes: Option<f64>,
-    /// The maximum number of characters in the result.
-    max_chars: Option<f64>,
-    /// The part that is kept.
-    extraction_strategy: Option<Strategy>,
-    /// Whether invisible parts of HTML are removed.
-    strip_hidden: Option<bool>,
-}
-
-/// The limits of a tool.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what the layer writes")]
-pub(super) struct Profile {
-    max_response_bytes: u64,
-    max_chars: u64,
-    extraction_strategy: Strategy,
-    strip_hidden: bool,
-}
-
-#[derive(JsonSchema)]
-#[schemars(rename = "ExtractionStrategy")]
-#[schemars(rename_all = "lowercase")]
-#[expect(dead_code, reason = "describes what the layer reads and writes")]
-enum Strategy {
-    Readability,
-    Structured,
-    Tail,
-    Raw,
 }
 
 /// The text for the model.
@@ -91,10 +51,8 @@ enum Strategy {
 #[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what the layer writes")]
 pub(super) struct Extract {
-    text: String,
-    /// Whether it was truncated.
-    truncated: bool,
-    original_bytes: u64,
+    #[schemars(flatten)]
+    extracted: Extracted,
     /// For an agent: the number of removed comments and invisible characters.
     removed: Option<u64>,
     /// For an agent: whether the text contains text hidden in invisible characters.
@@ -110,7 +68,7 @@ pub(super) struct Extract {
 impl Parameters for Resolve {
     const METHOD: &'static str = "source.resolve";
     const LANE: Lane = Lane::Here;
-    type Answer = Profile;
+    type Answer = SourceProfile;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let overrides = self.overrides.unwrap_or_default();
