@@ -7,6 +7,7 @@ use ed25519_dalek::{Signature, Signer as _, SigningKey, Verifier as _, Verifying
 use sha2::{Digest as _, Sha256};
 
 use crate::bytes::{Bytes32, from_base64, from_hex, to_base64};
+use crate::checkpoint_file::{NoNote, Notes};
 use stockade_text::to_hex;
 
 /// The kind of key, as `signed-note` numbers them.
@@ -79,37 +80,12 @@ impl Checkpoint {
     /// # Errors
     /// When something else stands there.
     pub fn read_all(text: &str) -> Result<Vec<Self>, usize> {
-        let mut all = Vec::new();
-        let mut rest = text;
-        while !rest.is_empty() {
-            let line = || text.get(..text.len() - rest.len()).unwrap_or_default().matches('\n').count() + 1;
-            let (note, behind) = Self::split(rest).ok_or_else(line)?;
-            all.push(Self::read(note).ok_or_else(line)?);
-            rest = behind;
-        }
-        Ok(all)
-    }
-
-    /// Splits off the first note: a text, an empty line, a signature.
-    fn split(text: &str) -> Option<(&str, &str)> {
-        let empty = text.find("\n\n")?;
-        let end = text.get(empty + 2..)?.find('\n')?;
-        text.split_at_checked(empty + 2 + end + 1)
-    }
-
-    /// Returns what is wrong with a file of checkpoints: each must be signed by the key that the one before names.
-    pub(crate) fn unsound(all: &[Self]) -> Option<String> {
-        let key = all.first().and_then(|first| first.key);
-        let signed_by = key.into_iter().chain(all.iter().map(|checkpoint| checkpoint.next));
-        let unsigned = all.iter().zip(signed_by).find(|(checkpoint, key)| !checkpoint.is_signed_by(key));
-        if key.is_none() && !all.is_empty() {
-            return Some("its checkpoints do not begin with the first".to_owned());
-        }
-        let (checkpoint, _) = unsigned?;
-        Some(format!(
-            "its checkpoint of {} records is not signed by the key that the one before names",
-            checkpoint.size
-        ))
+        let notes = Notes::new(text.as_bytes());
+        notes.collect::<Result<_, _>>().map_err(|error| match error {
+            NoNote::Line(line) => line,
+            // Memory can be read.
+            NoNote::Unreadable(_) => 0,
+        })
     }
 
     /// Reads one checkpoint.

@@ -43,6 +43,7 @@ struct Readme;
 mod anchor;
 mod bytes;
 mod checkpoint;
+mod checkpoint_file;
 #[cfg(feature = "sqlite")]
 pub mod database;
 mod detail;
@@ -73,6 +74,8 @@ mod rotation;
 mod schema;
 mod seal;
 mod sealing;
+#[cfg(feature = "sqlite")]
+mod select;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;

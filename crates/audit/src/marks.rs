@@ -1,12 +1,13 @@
 //! What records must be by something that was kept apart from them: checkpoints, or an earlier copy of the trail.
 #![expect(clippy::disallowed_methods, reason = "reads what was kept elsewhere")]
 
-use std::collections::VecDeque;
+use std::iter::Peekable;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::bytes::{Bytes32, from_hex};
 use crate::checkpoint::{Checkpoint, PREFIX_BYTES};
+use crate::checkpoint_file::Chain;
 use crate::trail::AuditTrail;
 
 /// What was kept elsewhere, to compare a trail with.
@@ -44,7 +45,7 @@ impl Reference {
     fn of_checkpoints(all: &[Checkpoint]) -> Result<Self, String> {
         // An external witness may be newer than the trail: then its first checkpoint names no key to check it by.
         if all.first().is_some_and(|first| first.key.is_some())
-            && let Some(what) = Checkpoint::unsound(all)
+            && let Some(what) = unsound(all)
         {
             return Err(what);
         }
@@ -80,25 +81,35 @@ impl Mark {
     }
 }
 
-/// Marks that are compared with the records as they pass by, until one differs.
-#[derive(Debug)]
-pub(crate) struct Marks {
-    ahead: VecDeque<Mark>,
+/// Returns what is wrong with checkpoints.
+fn unsound(all: &[Checkpoint]) -> Option<String> {
+    let mut chain = Chain::default();
+    all.iter().for_each(|checkpoint| chain.see(checkpoint));
+    chain.unsound()
 }
 
-impl Marks {
-    pub(crate) fn new(marks: impl IntoIterator<Item = Mark>) -> Self {
-        let mut ahead: VecDeque<Mark> = marks.into_iter().filter(|mark| mark.size > 0).collect();
-        ahead.make_contiguous().sort_by_key(|mark| mark.size);
-        Self { ahead }
+/// Marks that are compared with the records as they pass by, until one differs.
+pub(crate) struct Marks<'m> {
+    ahead: Peekable<Box<dyn Iterator<Item = Mark> + 'm>>,
+}
+
+impl<'m> Marks<'m> {
+    /// Marks in the order of their sizes.
+    pub(crate) fn in_order(marks: impl Iterator<Item = Mark> + 'm) -> Self {
+        let marks: Box<dyn Iterator<Item = Mark> + 'm> = Box::new(marks.filter(|mark| mark.size > 0));
+        Self { ahead: marks.peekable() }
+    }
+
+    /// Marks in any order.
+    pub(crate) fn sorted(mut marks: Vec<Mark>) -> Self {
+        marks.sort_by_key(|mark| mark.size);
+        Self::in_order(marks.into_iter())
     }
 
     /// Compares a record. Returns the size of the mark that it differs from.
     pub(crate) fn see(&mut self, id: u64, digest: &Bytes32, root: impl FnOnce() -> Bytes32) -> Option<u64> {
-        while self.ahead.front().is_some_and(|mark| mark.size < id) {
-            self.ahead.pop_front();
-        }
-        let mark = self.ahead.front()?;
+        while self.ahead.next_if(|mark| mark.size < id).is_some() {}
+        let mark = self.ahead.peek()?;
         let is_named = mark.prefix(id).is_none_or(|prefix| digest.starts_with(prefix));
         let is_whole = mark.size != id || mark.root.is_none_or(|expected| expected == root());
         if is_named && is_whole {
@@ -106,12 +117,12 @@ impl Marks {
         }
         let size = mark.size;
         // Whatever comes behind a record that was rewritten differs, too.
-        self.ahead.clear();
+        *self = Self::sorted(Vec::new());
         Some(size)
     }
 
     /// Returns how many records there should have been, if there are fewer.
-    pub(crate) fn end(&self, last: u64) -> Option<u64> {
-        self.ahead.back().map(|mark| mark.size).filter(|size| *size > last)
+    pub(crate) fn end(&mut self, last: u64) -> Option<u64> {
+        self.ahead.by_ref().last().map(|mark| mark.size).filter(|size| *size > last)
     }
 }

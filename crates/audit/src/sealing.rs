@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::anchor::Anchor;
 use crate::checkpoint::{Checkpoint, PREFIX_BYTES, Said};
+use crate::checkpoint_file::{CheckpointFile, MAX_CHECKPOINT_BYTES};
 use crate::error::{AuditError, Disagreement};
 use crate::record::AuditRecord;
 use crate::register::{Known, Register};
@@ -18,9 +19,6 @@ use crate::verify::Beside;
 
 /// How many records there are at most between two checkpoints.
 const CHECKPOINT_EVERY: usize = 64;
-
-/// The most bytes of checkpoints that are read.
-const MAX_CHECKPOINT_BYTES: u64 = 256 << 20;
 
 /// What seals a trail.
 #[derive(Debug)]
@@ -205,31 +203,8 @@ impl Sealing {
 
 /// Adds the checkpoints that lie beside a trail, and what is wrong with them.
 pub(crate) fn checkpoints(path: &Path, beside: &mut Beside<'_>) {
-    let all = read_checkpoints(&checkpoint_path(path)).map_err(|error| error.to_string());
-    let all = all
-        .and_then(|text| Checkpoint::read_all(&text).map_err(|line| format!("line {line} is no checkpoint")));
-    let all = match all {
-        Ok(all) => all,
-        Err(why) => return beside.unsound.push(format!("its checkpoints cannot be read: {why}")),
-    };
-    beside.unsound.extend(Checkpoint::unsound(&all));
-    if let Some(known) = &beside.known
-        && !agree(&all, known)
-    {
-        beside.unsound.push("its checkpoints are not those that were written".to_owned());
-    }
-    beside.checkpoints = all;
-}
-
-/// Whether checkpoints are those that the register knows, or go on behind them.
-fn agree(all: &[Checkpoint], known: &Known) -> bool {
-    let mut length = 0;
-    let last = all.iter().find(|checkpoint| {
-        length += checkpoint.length;
-        length >= known.checkpoint_bytes
-    });
-    let is_of_it = all.iter().all(|checkpoint| checkpoint.origin == known.origin);
-    is_of_it && length == known.checkpoint_bytes && last.is_none_or(|last| last.next == known.public())
+    let (known, unsound) = (beside.known.as_ref(), &mut beside.unsound);
+    beside.checkpoints = CheckpointFile::check(&checkpoint_path(path), known, unsound);
 }
 
 /// Whether a trail is sealed, which only its register can go on with.

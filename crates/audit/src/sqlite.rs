@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params, params_from_iter,
+};
 
 use crate::error::{AuditError, Disagreement};
 use crate::kind::EventPhase;
@@ -12,6 +14,7 @@ use crate::query::AuditQuery;
 use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
 use crate::schema::{self, FORM};
+use crate::select::{Bounds, Select};
 use crate::store::{Entry, Seal, Store};
 use crate::timestamp::Timestamp;
 use crate::trail_file::{Journal, TrailFile};
@@ -26,6 +29,9 @@ const INSERT: &str = "INSERT INTO audit_events (id, timestamp, event, severity, 
                       exit_code, duration_ms, data, writer, prev, hash, seal) \
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
 const HEAD: &str = "SELECT id, timestamp, hash FROM audit_events ORDER BY id DESC LIMIT 1";
+const KEPT: &str = "SELECT id, timestamp, event, severity, run, agent, skill, decision, rule, backend, exit_code, duration_ms, \
+                    data, writer, prev, hash, seal FROM audit_events NOT INDEXED WHERE id = ?1";
+const COUNTED: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'";
 const OPEN_RUNS: &str = "SELECT e.run, e.writer, e.agent, e.skill FROM audit_open_runs o JOIN audit_events e ON e.id = o.start \
                          WHERE e.run = o.run ORDER BY o.start";
 
@@ -73,7 +79,7 @@ impl SqliteTrail {
                 trail.columns = UNSEALED;
                 Ok(trail)
             }
-            FORM => Ok(trail),
+            2..=FORM => Ok(trail),
             0 => Err(unusable(path, "opening it", std::io::Error::other("it is no audit trail"))),
             found => Err(trail.newer(found)),
         }
@@ -202,32 +208,13 @@ impl Store for SqliteTrail {
 
     fn query(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>, AuditError> {
         let failed = |error| self.unusable("answering a question", error);
-        let sql = format!(
-            "SELECT {} FROM audit_events WHERE (?1 IS NULL OR event LIKE ?1) AND (?2 IS NULL OR timestamp >= ?2) AND \
-             (?3 IS NULL OR timestamp < ?3) AND (?4 IS NULL OR run = ?4) AND (?5 IS NULL OR agent = ?5) AND \
-             (?6 IS NULL OR skill = ?6) AND (?9 IS NULL OR instr(?9, ' ' || severity || ' ') > 0) AND (?8 IS NULL OR id > ?8) AND \
-             (?10 IS NULL OR json_extract(data, '$.id') = ?10) AND (?11 IS NULL OR instr(?11, ' ' || event || ' ') > 0) AND \
-             (?12 IS NULL OR decision = ?12) ORDER BY id DESC LIMIT ?7",
-            self.columns
-        );
-        let mut statement = self.connection.prepare(&sql).map_err(failed)?;
-        let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
-        let limit = i64::try_from(query.limit()).unwrap_or(i64::MAX);
-        let asked = params![
-            query.event,
-            time(query.since),
-            time(query.until),
-            query.run,
-            query.agent,
-            query.skill,
-            limit,
-            query.behind.map(|id| i64::try_from(id).unwrap_or(i64::MAX)),
-            query.severities(),
-            query.name,
-            query.decision_events(),
-            query.decision,
-        ];
-        let mut rows = statement.query(asked).map_err(failed)?;
+        let bounds = match self.form()? {
+            FORM => Bounds::of(query, &self.connection).map_err(failed)?,
+            _ => Bounds::default(),
+        };
+        let select = Select::of(query, bounds);
+        let mut statement = self.connection.prepare(&select.sql(self.columns)).map_err(failed)?;
+        let mut rows = statement.query(params_from_iter(select.values)).map_err(failed)?;
         let mut records = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
             match read(row).map_err(failed)? {
@@ -309,7 +296,9 @@ fn begin<'c>(path: &Path, connection: &'c mut Connection) -> Result<Transaction<
 
 fn head(path: &Path, connection: &Connection) -> Result<Head, AuditError> {
     let failed = |error| unusable(path, "reading its last record", error);
-    let last = connection.query_row(HEAD, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional();
+    let last = connection.prepare_cached(HEAD).and_then(|mut head| {
+        head.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+    });
     let Some((id, timestamp, hash)): Option<(i64, String, String)> = last.map_err(failed)? else {
         return Ok(Head::default());
     };
@@ -325,10 +314,9 @@ fn head(path: &Path, connection: &Connection) -> Result<Head, AuditError> {
 
 /// How many records there were, as the database counts them apart from the records.
 fn counted(path: &Path, connection: &Connection) -> Result<u64, AuditError> {
-    let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'";
     let last: Option<i64> = connection
-        .query_row(sql, [], |row| row.get(0))
-        .optional()
+        .prepare_cached(COUNTED)
+        .and_then(|mut counted| counted.query_row([], |row| row.get(0)).optional())
         .map_err(|error| unusable(path, "reading how many records there were", error))?;
     Ok(last.and_then(|last| u64::try_from(last).ok()).unwrap_or(0))
 }
@@ -376,8 +364,7 @@ fn insert(
 
 /// Whether a record can be read as it was written.
 fn is_kept(connection: &Connection, record: &AuditRecord) -> Result<bool, rusqlite::Error> {
-    let sql = format!("SELECT {COLUMNS} FROM audit_events NOT INDEXED WHERE id = ?1");
-    let mut statement = connection.prepare(&sql)?;
+    let mut statement = connection.prepare_cached(KEPT)?;
     let mut rows = statement.query([i64::try_from(record.id).unwrap_or(i64::MAX)])?;
     let Some(row) = rows.next()? else { return Ok(false) };
     Ok(matches!(read(row)?, Entry::Record(found) if *found == *record))
@@ -390,28 +377,25 @@ fn write(connection: &Connection, record: &AuditRecord) -> Result<usize, rusqlit
     let id =
         i64::try_from(record.id).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     let took = record.duration_ms.map(|took| i64::try_from(took).unwrap_or(i64::MAX));
-    let rows = connection.execute(
-        INSERT,
-        params![
-            id,
-            record.timestamp,
-            record.event,
-            record.severity,
-            record.run,
-            record.agent,
-            record.skill,
-            record.decision,
-            record.rule,
-            record.backend,
-            record.exit_code,
-            took,
-            data,
-            record.writer,
-            record.prev,
-            record.hash,
-            record.seal,
-        ],
-    )?;
+    let rows = connection.prepare_cached(INSERT)?.execute(params![
+        id,
+        record.timestamp,
+        record.event,
+        record.severity,
+        record.run,
+        record.agent,
+        record.skill,
+        record.decision,
+        record.rule,
+        record.backend,
+        record.exit_code,
+        took,
+        data,
+        record.writer,
+        record.prev,
+        record.hash,
+        record.seal,
+    ])?;
     match record.phase() {
         EventPhase::Start => {
             connection.execute(

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use crate::bytes::from_hex;
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint_file::CheckpointFile;
 use crate::field;
 use crate::kind::EventPhase;
 use crate::marks::{Mark, Marks, Reference};
@@ -62,7 +62,7 @@ pub(crate) struct Beside<'b> {
     /// Whether a register was asked.
     pub(crate) is_asked: bool,
     /// The checkpoints beside the trail.
-    pub(crate) checkpoints: Vec<Checkpoint>,
+    pub(crate) checkpoints: Option<CheckpointFile>,
     /// What is wrong with what lies beside the trail.
     pub(crate) unsound: Vec<String>,
 }
@@ -139,8 +139,9 @@ impl Verified {
 }
 
 /// Looks at every record, and compares it with whatever was kept beside it.
-pub(crate) fn verify(store: &dyn Store, beside: Beside<'_>) -> Verified {
-    let mut check = Check::new(beside);
+pub(crate) fn verify(store: &dyn Store, mut beside: Beside<'_>) -> Verified {
+    let checkpoints = beside.checkpoints.take();
+    let mut check = Check::new(beside, checkpoints.as_ref());
     for what in store.unsound().into_iter().chain(std::mem::take(&mut check.beside.unsound)) {
         check.fault(0, FaultKind::Unsound(what));
     }
@@ -169,8 +170,8 @@ struct Check<'b> {
     beside: Beside<'b>,
     registered: Registered,
     checkpoints: usize,
-    marks: Marks,
-    referred: Marks,
+    marks: Marks<'b>,
+    referred: Marks<'b>,
     frontier: Frontier,
     met_expected: bool,
     records: u64,
@@ -181,7 +182,8 @@ struct Check<'b> {
 }
 
 impl<'b> Check<'b> {
-    fn new(beside: Beside<'b>) -> Self {
+    fn new(beside: Beside<'b>, checkpoints: Option<&'b CheckpointFile>) -> Self {
+        let marks = checkpoints.into_iter().flat_map(CheckpointFile::checkpoints);
         let reference = beside.reference.map(|reference| reference.marks.clone());
         Self {
             registered: match (&beside.known, beside.is_asked) {
@@ -189,9 +191,9 @@ impl<'b> Check<'b> {
                 (None, true) => Registered::Unknown,
                 (None, false) => Registered::NotAsked,
             },
-            checkpoints: beside.checkpoints.len(),
-            marks: Marks::new(beside.checkpoints.iter().map(Mark::of)),
-            referred: Marks::new(reference.unwrap_or_default()),
+            checkpoints: checkpoints.map_or(0, |file| file.count),
+            marks: Marks::in_order(marks.map(|checkpoint| Mark::of(&checkpoint))),
+            referred: Marks::sorted(reference.unwrap_or_default()),
             met_expected: beside.expected.is_none_or(|expected| expected.id == 0),
             beside,
             frontier: Frontier::default(),
