@@ -244,10 +244,7 @@ impl AuditTrail {
     /// # Errors
     /// When it cannot be kept, unless [`Unrecorded::Warn`] was chosen. Whatever it allows must not be done then.
     pub fn record(&self, event: AuditEvent) -> Result<Recorded, AuditError> {
-        if event.kind.phase() != EventPhase::Point {
-            return Err(misused(event.kind, "begins or ends a run: use `start` and `AuditedRun::end`"));
-        }
-        self.append(event, None)
+        self.record_all(vec![event])
     }
 
     /// Puts several events on record, all or none of them, in this order. It takes one wait for the disk.
@@ -255,12 +252,8 @@ impl AuditTrail {
     /// # Errors
     /// As [`AuditTrail::record`].
     pub fn record_all(&self, events: Vec<AuditEvent>) -> Result<Recorded, AuditError> {
-        match events.iter().find(|event| event.kind.phase() != EventPhase::Point) {
-            Some(event) => {
-                Err(misused(event.kind, "begins or ends a run: use `start` and `AuditedRun::end`"))
-            }
-            None => self.append_all(events, None),
-        }
+        only_points(&events)?;
+        self.append_all(events.into_iter().map(|event| (event, None)).collect())
     }
 
     /// Puts on record that something begins, before it does.
@@ -268,11 +261,27 @@ impl AuditTrail {
     /// # Errors
     /// As [`AuditTrail::record`].
     pub fn start(&self, event: AuditEvent) -> Result<AuditedRun, AuditError> {
+        self.start_behind(Vec::new(), event)
+    }
+
+    /// As [`AuditTrail::start`], behind the decisions that led to it: all of them are put on record, or none. It takes one wait
+    /// for the disk.
+    ///
+    /// # Errors
+    /// As [`AuditTrail::record`].
+    pub fn start_behind(
+        &self,
+        decisions: Vec<AuditEvent>,
+        event: AuditEvent,
+    ) -> Result<AuditedRun, AuditError> {
+        only_points(&decisions)?;
         if event.kind.phase() != EventPhase::Start {
             return Err(misused(event.kind, "does not begin a run"));
         }
         let name = new_name().map_err(|source| self.nameless(source))?;
-        let name = match self.append(event, Some(&name))? {
+        let decisions = decisions.into_iter().map(|decision| (decision, None));
+        let events = decisions.chain([(event, Some(name.as_str()))]).collect();
+        let name = match self.append_all(events)? {
             Recorded::Kept(_) => Some(name),
             Recorded::Lost(_) => None,
         };
@@ -392,18 +401,19 @@ impl AuditTrail {
     }
 
     fn append(&self, event: AuditEvent, run: Option<&str>) -> Result<Recorded, AuditError> {
-        self.append_all(vec![event], run)
+        self.append_all(vec![(event, run)])
     }
 
-    fn append_all(&self, events: Vec<AuditEvent>, run: Option<&str>) -> Result<Recorded, AuditError> {
-        let kind = events.first().map_or(EventKind::TrailBegun, |event| event.kind);
+    /// Puts events on record, each with the run that it belongs to.
+    fn append_all(&self, events: Vec<(AuditEvent, Option<&str>)>) -> Result<Recorded, AuditError> {
+        let kind = events.last().map_or(EventKind::TrailBegun, |(event, _)| event.kind);
         let writer = self
             .0
             .writer
             .as_ref()
             .ok_or_else(|| misused(kind, "cannot be written: the trail was opened to be read"))?;
         let due = if kind.phase() == EventPhase::End { Due::Now } else { Due::Sometimes };
-        let draft = |event: AuditEvent| Draft {
+        let draft = |(event, run): (AuditEvent, Option<&str>)| Draft {
             event: event.made_safe(&self.1),
             run: run.map(str::to_owned),
             writer: writer.name.clone(),
@@ -504,6 +514,14 @@ impl fmt::Debug for Inner {
             .field("writer", &self.writer)
             .field("options", &self.options)
             .finish_non_exhaustive()
+    }
+}
+
+/// Whether no event begins or ends a run, which has a name and an end.
+fn only_points(events: &[AuditEvent]) -> Result<(), AuditError> {
+    match events.iter().find(|event| event.kind.phase() != EventPhase::Point) {
+        Some(event) => Err(misused(event.kind, "begins or ends a run: use `start` and `AuditedRun::end`")),
+        None => Ok(()),
     }
 }
 

@@ -44,6 +44,8 @@ pub(crate) fn open(agent: &str, workspace: &Path, set: &[(String, String)]) -> R
     }
     let trail = trail::open(&config)
         .map_err(|error| Failure::incomplete(with_causes(&error)).with_help(trail::ELSEWHERE))?;
+    // Each command is a process of its own.
+    trail.keep_journal();
     let guard = agents::open(&config, agent, workspace).map_err(|error| undecided(&error))?;
     Ok(agents::session(&guard, trail))
 }
@@ -63,7 +65,17 @@ pub(crate) fn bound_mode(session: &mut Session, mode: Option<SandboxMode>) -> Re
 /// Decides about the tool, the limits and the command, and runs the command if allowed. It counts as a step of the named
 /// execution, or of the terminal session.
 pub(crate) fn run(
-    session: &mut Session,
+    session: &Session,
+    execution: Option<&str>,
+    words: &[String],
+    streams: Streams,
+) -> Result<AgentRun, Failure> {
+    let decided = session.at_once(|session| run_at_once(session.clone(), execution, words, streams));
+    decided.map_err(|error| undecided(&error.into()))?
+}
+
+fn run_at_once(
+    mut session: Session,
     execution: Option<&str>,
     words: &[String],
     streams: Streams,
@@ -78,7 +90,7 @@ pub(crate) fn run(
     session.count_commands(execution.map(|name| session.begin(name)));
     Ok(match session.run(&text, streams).map_err(|error| undecided(&error))? {
         RunAnswer::Ran(ran) => {
-            let result = is_kept.then(|| result(session, &ran)).transpose()?;
+            let result = is_kept.then(|| result(&session, &ran)).transpose()?;
             AgentRun::Ran(ran, result)
         }
         RunAnswer::Refused(decision) => AgentRun::Refused(decision),

@@ -30,7 +30,7 @@ use crate::exec::host::HostFacts;
 use crate::exec::provider::Provider;
 use crate::exec::run::{RunControl, Streams};
 use crate::exec::{Outcome, Plan, Refusal, RunError, SandboxPool, SandboxSpec, backends, probe};
-use crate::guard::Decision;
+use crate::guard::{Decision, record_all};
 
 #[cfg(doc)]
 use crate::egress::BrokerOptions;
@@ -56,6 +56,8 @@ pub struct PreparedRun {
     joined: Option<JoinedBroker>,
     secrets: Option<Secrets>,
     record: RunRecord,
+    /// Decisions that led to the run, which are not written yet.
+    decisions: Vec<AuditEvent>,
     pool: Option<Arc<SandboxPool>>,
     control: RunControl,
 }
@@ -149,9 +151,15 @@ impl PreparedRun {
             joined,
             secrets,
             record,
+            decisions: Vec::new(),
             pool: None,
             control: RunControl::default(),
         })
+    }
+
+    /// Writes these decisions together with the start of the run, or alone if it does not start: one wait for the disk.
+    pub(crate) fn behind(self, decisions: Vec<AuditEvent>) -> Self {
+        Self { decisions, ..self }
     }
 
     /// Uses a matching sandbox of this pool that was created beforehand.
@@ -184,33 +192,56 @@ impl PreparedRun {
     /// # Errors
     /// When its start cannot be recorded, or there is no sandbox for it. Nothing ran then.
     #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
-    pub fn run(self, started: AuditEvent, streams: Streams) -> Result<RunReport, NotRun> {
-        let Self { mut spec, facts, mut planned, proxy, joined, secrets, record, pool, control } = self;
-        // Secrets and placeholders only add variables to the plan.
-        let renewed =
-            |mut plan: Plan, spec: &SandboxSpec| plan.renew_environment(spec, &facts).map(|()| plan);
-        if let (Some(secrets), Ok(plan)) = (&secrets, &planned) {
-            record::out_of_reach(record.trail.as_ref(), plan).map_err(NotRun::Unrecorded)?;
-            secrets::get(secrets, plan, &mut spec, &facts).map_err(NotRun::Secret)?;
-            planned = planned.and_then(|plan| renewed(plan, &spec));
+    pub fn run(mut self, started: AuditEvent, streams: Streams) -> Result<RunReport, NotRun> {
+        let decisions = std::mem::take(&mut self.decisions);
+        if let Err(not_run) = self.lend_secrets() {
+            if let Some(trail) = self.record.trail.as_ref().filter(|_| !decisions.is_empty()) {
+                record_all(trail, decisions).map_err(NotRun::Unrecorded)?;
+            }
+            return Err(not_run);
         }
-        if let (Some(joined), Ok(plan)) = (&joined, &planned) {
-            joined.lend(plan, &mut spec, &facts).map_err(NotRun::Secret)?;
-            planned = planned.and_then(|plan| renewed(plan, &spec));
+        self.run_behind(decisions, started, streams)
+    }
+
+    /// Adds the variables of secrets and placeholders to the plan, which they change in nothing else.
+    #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
+    fn lend_secrets(&mut self) -> Result<(), NotRun> {
+        let Self { spec, facts, planned, .. } = self;
+        let Ok(plan) = planned else { return Ok(()) };
+        // Before a secret is read: a command that may write to the trail could keep what it is given off the record.
+        record::out_of_reach(self.record.trail.as_ref(), plan).map_err(NotRun::Unrecorded)?;
+        if let Some(secrets) = &self.secrets {
+            secrets::get(secrets, plan, spec, facts).map_err(NotRun::Secret)?;
         }
+        if let Some(joined) = &self.joined {
+            joined.lend(plan, spec, facts).map_err(NotRun::Secret)?;
+        }
+        if (self.secrets.is_some() || self.joined.is_some())
+            && let Err(refusal) = plan.renew_environment(spec, facts)
+        {
+            *planned = Err(refusal);
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
+    fn run_behind(
+        self,
+        decisions: Vec<AuditEvent>,
+        started: AuditEvent,
+        streams: Streams,
+    ) -> Result<RunReport, NotRun> {
+        let Self { spec, facts, planned, proxy, joined, record, pool, control, .. } = self;
         let owner = AuditEvent {
             agent: started.agent.clone(),
             skill: started.skill.clone(),
             ..AuditEvent::new(EventKind::SandboxError)
         };
         let started = match &planned {
-            Ok(plan) => {
-                record::out_of_reach(record.trail.as_ref(), plan).map_err(NotRun::Unrecorded)?;
-                record::planned(started, plan)
-            }
+            Ok(plan) => record::planned(started, plan),
             Err(_) => started,
         };
-        let start = |trail: &AuditTrail| trail.start(started);
+        let start = |trail: &AuditTrail| trail.start_behind(decisions, started);
         let audited = record.trail.as_ref().map(start).transpose().map_err(NotRun::Unrecorded)?;
         if let Some(run) = audited.as_ref().and_then(|audited| audited.name()) {
             let skill = owner.skill.as_ref().map(AuditId::as_str);

@@ -280,3 +280,75 @@ fn several_events_are_on_record_together() {
         assert!(trail.verify(None).unwrap().intact());
     }
 }
+
+/// The decisions that led to a run and its start are on record together, and only the start belongs to the run.
+#[test]
+fn a_run_starts_behind_its_decisions() {
+    for (_folder, path) in new_trails() {
+        let trail = open(&path);
+        let allowed = || AuditEvent::new(EventKind::CommandAllowed);
+        let run = trail
+            .start_behind(vec![allowed(), allowed()], AuditEvent::new(EventKind::SandboxStarted))
+            .unwrap();
+        let records = trail.query(&AuditQuery::default()).unwrap();
+        let runs: Vec<_> = records.iter().rev().map(|record| record.run.as_deref()).collect();
+        assert_eq!(runs, [None, None, run.name()]);
+        drop(run);
+        for wrong in [EventKind::SandboxStarted, EventKind::SandboxCompleted] {
+            let events = vec![allowed(), AuditEvent::new(wrong)];
+            let refused = trail.start_behind(events, AuditEvent::new(EventKind::SandboxStarted));
+            assert!(matches!(refused, Err(AuditError::Misused { .. })), "{refused:?}");
+        }
+        assert_eq!(trail.head().unwrap().id, 4);
+        assert!(trail.verify(None).unwrap().intact());
+    }
+}
+
+/// The bounds of times that a database looks up must not hide a record that a walk over all of them finds.
+#[cfg(feature = "sqlite")]
+#[test]
+fn questions_about_times_are_answered_alike_when_the_clock_goes_back() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use stockade_audit::Timestamp;
+    static SECONDS: AtomicU64 = AtomicU64::new(0);
+    const NEVER_BACK: &[u64] = &[10, 20, 30, 40, 50, 60];
+    const BACK: &[u64] = &[10, 50, 60, 20, 30, 70];
+    for seconds in [NEVER_BACK, BACK] {
+        let trails = new_trails();
+        let trails: Vec<_> = trails
+            .iter()
+            .map(|(_folder, path)| {
+                let clock = || UNIX_EPOCH + Duration::from_secs(SECONDS.load(Ordering::Relaxed));
+                let trail = AuditTrail::open_with_clock(path, AuditOptions::default(), clock).unwrap();
+                for (number, at) in seconds.iter().enumerate() {
+                    SECONDS.store(*at, Ordering::Relaxed);
+                    let agent = Some(["a", "b"][number % 2].into());
+                    keep(
+                        &trail,
+                        AuditEvent { agent, ..denied("x").with(NUMBER, i64::try_from(*at).unwrap()) },
+                    );
+                }
+                trail
+            })
+            .collect();
+        let at = |seconds: u64| Some(Timestamp::from_micros(seconds * 1_000_000));
+        let times = [None, at(5), at(10), at(25), at(30), at(65), at(90)];
+        for (since, until) in times.iter().flat_map(|since| times.iter().map(move |until| (*since, *until))) {
+            for agent in [None, Some("a".to_owned()), Some("none".to_owned())] {
+                let query = AuditQuery { since, until, agent, ..AuditQuery::default() };
+                let found: Vec<Vec<_>> = trails
+                    .iter()
+                    .map(|trail| {
+                        trail
+                            .query(&query)
+                            .unwrap()
+                            .into_iter()
+                            .map(|record| (record.id, record.timestamp))
+                            .collect()
+                    })
+                    .collect();
+                assert_eq!(found[0], found[1], "{query:?}");
+            }
+        }
+    }
+}

@@ -99,10 +99,10 @@ impl Session {
     /// # Errors
     /// When it cannot be recorded. Nothing ran then.
     pub fn run(&self, text: &str, streams: Streams) -> Result<RunAnswer, GuardError> {
-        match self.dispatch(text, streams)? {
+        self.at_once(|session| match session.dispatch(text, streams)? {
             Dispatch::Answered(answer) => Ok(answer),
-            Dispatch::Start(decision, prepared, _) => self.start(text, decision, *prepared, streams),
-        }
+            Dispatch::Start(decision, prepared, _) => session.start(text, decision, *prepared, streams),
+        })?
     }
 
     /// Decides like [`Session::run`], as far as the decision is known before the command starts, without running it. Limits are

@@ -96,7 +96,6 @@ impl Session {
         prepared: PreparedRun,
         streams: Streams,
     ) -> Result<RunAnswer, GuardError> {
-        self.held.write(&self.trail)?;
         let counted = match &self.counting {
             Counting::Elsewhere => None,
             Counting::Each => Some(self.check_limits()?),
@@ -115,7 +114,7 @@ impl Session {
             withheld if withheld.is_empty() => started,
             withheld => started.with(field::SECRETS_WITHHELD, withheld.clone()),
         };
-        match prepared.run(started, streams) {
+        match prepared.behind(self.held.take()?).run(started, streams) {
             Ok(report) => Ok(RunAnswer::Ran(Box::new(Ran { decision, report }))),
             Err(NotRun::Unrecorded(error)) => Err(error.into()),
             Err(NotRun::Sandbox { error: RunError::Refused(refusal), .. }) => {

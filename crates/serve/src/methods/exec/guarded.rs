@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use stockade_guard::admission::ToolResult;
-use stockade_guard::exec::run::RunControl;
+use stockade_guard::exec::run::{RunControl, Streams};
 use stockade_guard::exec::{SandboxMode, SandboxSpec};
 use stockade_guard::output::ProfileOverride;
 use stockade_guard::policy::ToolCatalog;
@@ -70,16 +70,21 @@ pub(super) struct OfAgent {
     execution: Option<String>,
 }
 
-pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl) -> Result<Ended, Fault> {
-    let (output, is_streamed, streams) = (exec.output(), exec.stream, streams(exec.stream));
+pub(super) fn run(
+    server: &Server,
+    of: &OfAgent,
+    mut exec: Exec,
+    control: RunControl,
+) -> Result<Ended, Fault> {
+    let (output, streams) = (exec.output(), streams(exec.stream));
     if exec.stdin_base64.is_some() {
         return Err(Fault::parameters(
             "a command of an agent reads no standard input: what was judged would not be all that runs",
         ));
     }
     is_short("execution", &exec.execution)?;
-    let text = text(exec.command, exec.argv.as_deref())?;
-    let (mode, review) = mode_alone(exec.spec)?;
+    let text = text(exec.command.take(), exec.argv.as_deref())?;
+    let (mode, review) = mode_alone(std::mem::take(&mut exec.spec))?;
     let mut session = of.session.clone();
     if server.rules.now()?.decide() {
         super::may_run(server, &text, &SandboxSpec::new(session.guard().workspace(), [text.as_str()]))?;
@@ -94,12 +99,24 @@ pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl
     if let Some(mode) = mode {
         session.bound_mode(mode).map_err(|holds| wider(mode, holds))?;
     }
-    let tool = session.tool(TOOL, Some(&text)).map_err(|error| undecided(&error))?;
+    let decided = session.at_once(|session| run_at_once(session.clone(), of, &exec, &text, streams));
+    decided.map_err(|error| undecided(&error.into()))?
+}
+
+/// Decides and runs, with one wait for the disk before the command starts.
+fn run_at_once(
+    mut session: Session,
+    of: &OfAgent,
+    exec: &Exec,
+    text: &str,
+    streams: Streams,
+) -> Result<Ended, Fault> {
+    let tool = session.tool(TOOL, Some(text)).map_err(|error| undecided(&error))?;
     if !tool.is_allowed() {
         return Err(refused(&tool));
     }
     session.count_commands(of.execution.as_deref().map(|name| session.begin(name)));
-    let answer = match session.run(&text, streams).map_err(|error| undecided(&error))? {
+    let answer = match session.run(text, streams).map_err(|error| undecided(&error))? {
         RunAnswer::Pending(pending) => {
             let shown = pending.question().map(|question| question.id.as_str());
             match exec.answer {
@@ -117,7 +134,7 @@ pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl
         answer => answer,
     };
     match answer {
-        RunAnswer::Ran(ran) if is_streamed => Ok(ended(*ran, None)),
+        RunAnswer::Ran(ran) if exec.stream => Ok(ended(*ran, None)),
         RunAnswer::Ran(ran) => {
             let printed = &ran.report.outcome.output;
             let all = [printed.stdout.as_slice(), printed.stderr.as_slice()].concat();
