@@ -67,10 +67,11 @@ const CACHES: &[(&str, &str)] = &[
 ];
 
 /// Variables with the address of the proxy. No single name is read by all programs.
-const PROXY: &[&str] = &["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+pub(crate) const PROXY: &[&str] =
+    &["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
 /// Additional proxy settings: hosts without a proxy, and the switch that makes Node.js read these variables.
-const BESIDE_PROXY: &[(&str, &str)] = &[
+pub(crate) const BESIDE_PROXY: &[(&str, &str)] = &[
     ("NO_PROXY", "localhost,127.0.0.1,::1"),
     ("no_proxy", "localhost,127.0.0.1,::1"),
     ("NODE_USE_ENV_PROXY", "1"),

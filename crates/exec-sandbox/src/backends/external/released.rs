@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::{env, io};
 
 use crate::choices::BackendName;
+use crate::env::{BESIDE_PROXY, PROXY};
 
 /// A backend whose program is made from the same sources as this one.
 #[derive(Debug)]
@@ -35,18 +36,6 @@ pub(super) const RELEASED: &[Released] = &[
     },
 ];
 
-/// The variables by which programs find a proxy, which the client of HTTP reads.
-const PROXIES: &[&str] = &[
-    "ALL_PROXY",
-    "all_proxy",
-    "HTTPS_PROXY",
-    "https_proxy",
-    "HTTP_PROXY",
-    "http_proxy",
-    "NO_PROXY",
-    "no_proxy",
-];
-
 /// Where a distribution puts the programs, if not beside `stockade`. It belongs to root, and no variable moves it.
 const SYSTEM: &str = "/usr/lib/stockade";
 
@@ -55,9 +44,10 @@ impl Released {
         RELEASED.iter().find(|row| row.name == name.as_str())
     }
 
-    /// The variables that its program gets beside those of every helper.
+    /// The variables that its program gets beside those of every helper: its own, and those that name a proxy.
     pub(super) fn variables(&self) -> impl Iterator<Item = &'static str> {
-        self.variables.iter().chain(PROXIES).copied()
+        let beside = BESIDE_PROXY.iter().map(|(name, _)| name);
+        self.variables.iter().chain(PROXY).chain(beside).copied()
     }
 
     /// Returns how to install the program.
