@@ -416,3 +416,24 @@ fn not_run(args: &ExecArgs, document: &str, code: u8) -> ExitCode {
 fn print(text: &str) -> io::Result<()> {
     io::stdout().write_all(text.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Args as _;
+
+    use super::*;
+
+    /// Options that can only narrow what the configuration of an agent allows.
+    const NARROWING: [&str; 6] =
+        ["workspace", "mode", "workspace_read_only", "review", "wall_time_ms", "output_bytes"];
+
+    #[test]
+    fn no_option_of_a_sandbox_is_ignored_with_an_agent() {
+        let options = SpecPatch::augment_args(clap::Command::new("exec"));
+        let names: Vec<&str> = options.get_arguments().map(|option| option.get_id().as_str()).collect();
+        assert!(names.len() > NARROWING.len());
+        for name in names {
+            assert_ne!(SHAPING.contains(&name), NARROWING.contains(&name), "{name}");
+        }
+    }
+}
