@@ -4,15 +4,13 @@
 use std::env;
 use std::ffi::OsString;
 
+use stockade_credentials::is_credential_header;
 use stockade_guard::audit::Redactor;
 use ureq::http::Uri;
 
 use super::bridge::{Part, parts, split};
 use crate::failure::Failure;
 use stockade_harness::mcp_servers::is_server_name;
-
-/// Headers that always contain credentials.
-const CREDENTIALS: &[&str] = &["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"];
 
 /// Headers that are set for each message.
 const MADE: &[&str] = &[
@@ -129,7 +127,7 @@ fn check(header: &str, secrets: &[&str]) -> Result<(), Failure> {
         }
     }
     let names_secret = parts.iter().any(|part| matches!(part, Part::Variable(_)));
-    let is_credential = CREDENTIALS.contains(&lower.as_str()) || Redactor::default().redact(header) != header;
+    let is_credential = is_credential_header(&lower) || Redactor::default().redact(header) != header;
     if is_credential && !names_secret {
         return usage(
             format!("the header `{name}` contains a credential, which all users of this machine could read"),
@@ -161,6 +159,11 @@ mod tests {
             ("https://mcp.example.com/", &["Authorization: Bearer abc"], &[]),
             ("https://mcp.example.com/", &["X-Other: ghp_0123456789abcdefghijABCDEFGHIJ012345"], &[]),
             ("https://mcp.example.com/", &["Cookie: a=b"], &[secret]),
+            ("https://mcp.example.com/", &["Proxy-Authorization: x"], &[]),
+            ("https://mcp.example.com/", &["X-Api-Key: x"], &[]),
+            ("https://mcp.example.com/", &["Api-Key: x"], &[]),
+            // The table of the crate `credentials` has more names than the five above.
+            ("https://mcp.example.com/", &["X-Vault-Token: x"], &[]),
             ("https://mcp.example.com/", &["Authorization: Bearer $OTHER"], &[secret]),
             ("https://mcp.example.com/", &["Host: other.example"], &[]),
             ("https://mcp.example.com/", &["Mcp-Session-Id: 1"], &[]),
