@@ -28,7 +28,9 @@ mod deobfuscate {
 #[path = "src/expression"]
 mod expression {
     pub(crate) mod assemble;
+    pub(crate) mod beginnings;
     pub(crate) mod instruction;
+    pub(crate) mod prefix;
 }
 #[path = "src/fragments.rs"]
 mod fragments;
@@ -112,9 +114,10 @@ fn programs(expressions: &BTreeSet<String>) -> String {
     format!(
         "/// The programs, one after the other.\nstatic WORDS: &[u16] = &{:?};\n\n\
          /// The sets that they refer to.\nstatic SETS: &[ByteSet] = &{:?};\n\n\
+         /// The prefixes that they refer to.\nstatic PREFIXES: &[Prefix] = &{:?};\n\n\
          /// Hash of each pattern, ascending, and where its program begins.\n\
          static PROGRAMS: &[(u64, u32)] = &{:?};\n",
-        programs.words, programs.sets, programs.index,
+        programs.words, programs.sets, programs.prefixes, programs.index,
     )
 }
 

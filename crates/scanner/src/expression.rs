@@ -7,8 +7,11 @@
 
 #[cfg(test)]
 mod assemble;
+#[cfg(test)]
+mod beginnings;
 mod instruction;
 mod machine;
+mod prefix;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +27,7 @@ use crate::prefilter::byte_set::ByteSet;
 
 pub(crate) use machine::Begin;
 use machine::Program;
+use prefix::Prefix;
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
@@ -145,5 +149,5 @@ impl Expression {
 fn program_of(pattern: &str) -> Option<Program<'static>> {
     let index = PROGRAMS.binary_search_by_key(&instruction::hash(pattern), |(hash, _)| *hash).ok()?;
     let (_, start) = PROGRAMS.get(index)?;
-    Some(Program::new(WORDS.get(usize::try_from(*start).ok()?..)?, SETS))
+    Some(Program::new(WORDS.get(usize::try_from(*start).ok()?..)?, SETS, PREFIXES))
 }

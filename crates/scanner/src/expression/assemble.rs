@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
+use super::beginnings::Beginnings;
 use super::instruction::{
     ALL, ANYTHING, BEGINS_LINE, BEGINS_WITH_RUN, BEGINS_WORD, BYTE, FEW, GUARD, HEADER, JUMP, LITERAL, LOOK,
-    LOOKS, MANY, MATCH, ONLY, Position, SET, SPLIT, UNLIMITED, hash,
+    LOOKS, MANY, MATCH, ONLY, PREFIX, Position, SET, SPLIT, UNLIMITED, hash,
 };
+use super::prefix::Prefix;
 use crate::prefilter::byte_set::ByteSet;
 
 /// A repetition of at least so many bytes can be a long run.
@@ -18,6 +20,7 @@ const LONG_RUN: u32 = 16;
 pub(crate) struct Programs {
     pub(crate) words: Vec<u16>,
     pub(crate) sets: Vec<ByteSet>,
+    pub(crate) prefixes: Vec<Prefix>,
     /// Hash of each pattern, and the offset of its program.
     pub(crate) index: Vec<(u64, usize)>,
 }
@@ -35,7 +38,6 @@ struct First {
 }
 
 impl First {
-    /// What can follow the whole pattern.
     const ANYTHING: Self = Self { bytes: ByteSet::ANY, may_be_empty: true };
     const NOTHING: Self = Self { bytes: ByteSet([0; 4]), may_be_empty: true };
 
@@ -82,6 +84,39 @@ impl First {
     }
 }
 
+/// What can come behind a part of a pattern.
+#[derive(Debug, Clone)]
+struct Follow {
+    first: First,
+    beginnings: Beginnings,
+}
+
+impl Follow {
+    /// What can follow the whole pattern.
+    fn anything() -> Self {
+        Self { first: First::ANYTHING, beginnings: Beginnings::unknown() }
+    }
+
+    /// What can come behind a part if these parts follow.
+    fn before(&self, parts: &[Hir]) -> Self {
+        let beginnings = parts.iter().fold(None, |before: Option<Beginnings>, part| {
+            let next = Beginnings::of(part);
+            Some(before.map_or(next.clone(), |before| before.then(&next)))
+        });
+        Self {
+            first: parts.iter().rev().fold(self.first, |follow, part| First::of(part).then(follow)),
+            beginnings: beginnings
+                .map_or_else(|| self.beginnings.clone(), |these| these.then(&self.beginnings)),
+        }
+    }
+
+    /// What can come behind a part that may be repeated.
+    fn or_again(&self, part: &Hir) -> Self {
+        let first = First { bytes: First::of(part).bytes | self.first.bytes, ..self.first };
+        Self { first, beginnings: Beginnings::unknown() }
+    }
+}
+
 impl Programs {
     /// Adds the program of a pattern: `text` as it is written, and parsed.
     pub(crate) fn add(&mut self, text: &str, parsed: &Hir) -> Result<(), Unsupported> {
@@ -90,8 +125,14 @@ impl Programs {
             return Ok(());
         }
         let first = self.set_of_first(First::of(parsed));
-        let mut program = Assembler { words: vec![first, properties(parsed)], sets: &mut self.sets };
-        program.part(parsed, First::ANYTHING)?;
+        let mut program = Assembler {
+            words: vec![first, properties(parsed)],
+            sets: &mut self.sets,
+            prefixes: &mut self.prefixes,
+        };
+        let prefix = program.prefix(&Beginnings::of(parsed))?.unwrap_or(ANYTHING);
+        program.words.push(prefix);
+        program.part(parsed, &Follow::anything())?;
         // The machine reads three words of each instruction at once.
         program.words.extend([MATCH, 0, 0]);
         let words = program.words;
@@ -123,7 +164,7 @@ fn properties(parsed: &Hir) -> u16 {
 }
 
 /// The set of a class, if its members are single bytes: an alternation of ASCII letters is a class of characters.
-fn set_of(class: &Class) -> Option<ByteSet> {
+pub(super) fn set_of(class: &Class) -> Option<ByteSet> {
     let class = match class {
         Class::Bytes(class) => Cow::Borrowed(class),
         Class::Unicode(class) => Cow::Owned(class.to_byte_class()?),
@@ -139,17 +180,18 @@ fn set(sets: &mut Vec<ByteSet>, wanted: ByteSet) -> Option<u16> {
         sets.push(wanted);
         sets.len() - 1
     });
-    u16::try_from(number).ok().filter(|number| *number != ANYTHING)
+    u16::try_from(number).ok().filter(|number| *number < PREFIX)
 }
 
 /// One program in the making.
 struct Assembler<'s> {
     words: Vec<u16>,
     sets: &'s mut Vec<ByteSet>,
+    prefixes: &'s mut Vec<Prefix>,
 }
 
 impl Assembler<'_> {
-    fn part(&mut self, hir: &Hir, follow: First) -> Result<(), Unsupported> {
+    fn part(&mut self, hir: &Hir, follow: &Follow) -> Result<(), Unsupported> {
         if self.words.len() > usize::from(u16::MAX) {
             return Err(Unsupported);
         }
@@ -183,17 +225,15 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    fn sequence(&mut self, parts: &[Hir], follow: First) -> Result<(), Unsupported> {
+    fn sequence(&mut self, parts: &[Hir], follow: &Follow) -> Result<(), Unsupported> {
         for (at, part) in parts.iter().enumerate() {
-            let rest = parts.get(at + 1..).unwrap_or_default();
-            let follow = rest.iter().rev().fold(follow, |follow, part| First::of(part).then(follow));
-            self.part(part, follow)?;
+            self.part(part, &follow.before(parts.get(at + 1..).unwrap_or_default()))?;
         }
         Ok(())
     }
 
-    fn alternatives(&mut self, parts: &[Hir], follow: First) -> Result<(), Unsupported> {
-        let firsts: Vec<First> = parts.iter().map(|part| First::of(part).then(follow)).collect();
+    fn alternatives(&mut self, parts: &[Hir], follow: &Follow) -> Result<(), Unsupported> {
+        let firsts: Vec<First> = parts.iter().map(|part| First::of(part).then(follow.first)).collect();
         let mut ends = Vec::new();
         for (at, (part, first)) in parts.iter().zip(&firsts).enumerate() {
             let others = firsts.get(at + 1..).unwrap_or_default();
@@ -233,14 +273,14 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    fn repetition(&mut self, repetition: &Repetition, follow: First) -> Result<(), Unsupported> {
+    fn repetition(&mut self, repetition: &Repetition, follow: &Follow) -> Result<(), Unsupported> {
         let (min, max) = (repetition.min, repetition.max);
         if let Some(bytes) = single(&repetition.sub) {
             return self.run(bytes, repetition, follow);
         }
         let first = First::of(&repetition.sub);
-        // Behind one copy there may be another.
-        let again = First { bytes: first.bytes | follow.bytes, may_be_empty: follow.may_be_empty };
+        let again = &follow.or_again(&repetition.sub);
+        let follow = follow.first;
         for _ in 0..min {
             self.part(&repetition.sub, again)?;
         }
@@ -279,18 +319,36 @@ impl Assembler<'_> {
         Ok(end)
     }
 
-    fn run(&mut self, bytes: ByteSet, it: &Repetition, follow: First) -> Result<(), Unsupported> {
-        let is_apart = First::of_bytes(bytes).is_apart_from(follow);
+    fn run(&mut self, bytes: ByteSet, it: &Repetition, follow: &Follow) -> Result<(), Unsupported> {
+        let is_apart = First::of_bytes(bytes).is_apart_from(follow.first);
         let kind = match it.greedy {
             true if is_apart => ALL,
             true => MANY,
             false => FEW,
         };
-        let behind = if follow.may_be_empty { ANYTHING } else { self.set(follow.bytes)? };
+        // Where a run ends is tried at many places, and the first byte alone excludes few of them.
+        let prefix = if kind == ALL { None } else { self.prefix(&follow.beginnings)? };
+        let behind = match prefix {
+            Some(prefix) => prefix,
+            None if follow.first.may_be_empty => ANYTHING,
+            None => self.set(follow.first.bytes)?,
+        };
         let (min, max) = (small(it.min)?, it.max.map_or(Ok(UNLIMITED), small)?);
         let number = self.set(bytes)?;
         self.words.extend([kind, number, behind, min, max]);
         Ok(())
+    }
+
+    /// Returns the number of a prefix, as an operand.
+    fn prefix(&mut self, beginnings: &Beginnings) -> Result<Option<u16>, Unsupported> {
+        let Some(prefix) = beginnings.prefix() else { return Ok(None) };
+        let known = self.prefixes.iter().position(|known| *known == prefix);
+        let number = known.unwrap_or_else(|| {
+            self.prefixes.push(prefix);
+            self.prefixes.len() - 1
+        });
+        let number = word(number)?.checked_add(PREFIX).filter(|number| *number != ANYTHING);
+        number.map(Some).ok_or(Unsupported)
     }
 
     fn set(&mut self, bytes: ByteSet) -> Result<u16, Unsupported> {
@@ -332,4 +390,4 @@ fn small(count: u32) -> Result<u16, Unsupported> {
     u16::try_from(count).ok().filter(|count| *count != UNLIMITED).ok_or(Unsupported)
 }
 
-const _: () = assert!(HEADER == 2, "`Programs::add` writes two words");
+const _: () = assert!(HEADER == 3, "`Programs::add` writes three words");

@@ -20,7 +20,8 @@ pub(crate) const SPLIT: u16 = 6;
 pub(crate) const GUARD: u16 = 7;
 /// `ONLY s a`: goes on if the next byte is in the set `s`, otherwise at `a`.
 pub(crate) const ONLY: u16 = 8;
-/// `MANY s f min max`: from `min` to `max` bytes of the set `s`, many rather than few, before a byte of the set `f`.
+/// `MANY s f min max`: from `min` to `max` bytes of the set `s`, many rather than few, before a byte of the set `f` or
+/// the first bytes that the prefix `f` accepts.
 pub(crate) const MANY: u16 = 9;
 /// `FEW s f min max`: the same, few rather than many.
 pub(crate) const FEW: u16 = 10;
@@ -29,11 +30,13 @@ pub(crate) const ALL: u16 = 11;
 
 /// In place of a set: any byte, or the end of the text.
 pub(crate) const ANYTHING: u16 = u16::MAX;
+/// Added to the number of a prefix in place of a set.
+pub(crate) const PREFIX: u16 = 1 << 15;
 /// In place of a maximum: no limit.
 pub(crate) const UNLIMITED: u16 = u16::MAX;
 
-/// Number of words before the first instruction: the set of first bytes, and the properties.
-pub(crate) const HEADER: u16 = 2;
+/// Number of words before the first instruction: the set of first bytes, the properties, and the prefix.
+pub(crate) const HEADER: u16 = 3;
 /// Property: every match begins at the start of a line.
 pub(crate) const BEGINS_LINE: u16 = 1;
 /// Property: the pattern begins with a long repetition, so that it may be a long run.

@@ -9,18 +9,20 @@ use arrayvec::ArrayVec;
 
 use super::instruction::{
     ALL, ANYTHING, BEGINS_LINE, BEGINS_WITH_RUN, BEGINS_WORD, BYTE, FEW, GUARD, HEADER, JUMP, LITERAL, LOOK,
-    LOOKS, MANY, MATCH, ONLY, Position, SET, SPLIT, UNLIMITED,
+    LOOKS, MANY, MATCH, ONLY, PREFIX, Position, SET, SPLIT, UNLIMITED,
 };
+use super::prefix::Prefix;
 use crate::prefilter::byte_set::ByteSet;
 
 /// How many bytes are skipped in one step.
 const BYTES_PER_STEP: usize = 16;
 
-/// A program, with the list of sets that it refers to.
+/// A program, with the lists of sets and prefixes that it refers to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Program<'p> {
     words: &'p [u16],
     sets: &'p [ByteSet],
+    prefixes: &'p [Prefix],
 }
 
 /// The steps did not suffice.
@@ -72,8 +74,8 @@ impl Pending {
 }
 
 impl<'p> Program<'p> {
-    pub(super) const fn new(words: &'p [u16], sets: &'p [ByteSet]) -> Self {
-        Self { words, sets }
+    pub(super) const fn new(words: &'p [u16], sets: &'p [ByteSet], prefixes: &'p [Prefix]) -> Self {
+        Self { words, sets, prefixes }
     }
 
     /// Whether every match begins at the start of a line.
@@ -99,6 +101,15 @@ impl<'p> Program<'p> {
         self.sets.get(usize::from(number))
     }
 
+    fn prefix(&self, number: u16) -> Option<&'p Prefix> {
+        self.prefixes.get(usize::from(number.checked_sub(PREFIX)?))
+    }
+
+    /// What the first bytes of a match can be; `None` if that excludes no more than the first byte does.
+    fn first_prefix(&self) -> Option<&'p Prefix> {
+        self.prefix(*self.words.get(2)?)
+    }
+
     /// Returns the first match in this part of a text, in at most `steps` steps.
     pub(super) fn find(
         &self,
@@ -109,17 +120,22 @@ impl<'p> Program<'p> {
     ) -> Result<Option<Range<usize>>, OutOfSteps> {
         let part = text.get(..within.end).unwrap_or(text);
         let mut run = Run { program: *self, text, part, later: Pending::default(), steps };
+        let prefix = self.first_prefix();
+        let may_begin = |rest: &[u8]| prefix.is_none_or(|prefix| prefix.may_begin(rest));
+        let mut start = within.start;
+        if begin == Begin::Here && !may_begin(part.get(start..).unwrap_or_default()) {
+            return Ok(None);
+        }
         let first = self.first_bytes().filter(|_| begin == Begin::Anywhere);
         let begins_word = self.has(BEGINS_WORD);
-        let mut start = within.start;
         loop {
             if let Some(first) = first {
                 let rest = part.get(start..).unwrap_or_default();
                 let mut before = start.checked_sub(1).and_then(|before| text.get(before)).copied();
-                let skipped = rest.iter().position(|byte| {
+                let skipped = rest.iter().enumerate().position(|(at, byte)| {
                     let is_within = begins_word && before.is_some_and(|byte| ByteSet::WORD.contains(byte));
                     before = Some(*byte);
-                    first.contains(*byte) && !is_within
+                    first.contains(*byte) && !is_within && may_begin(rest.get(at..).unwrap_or_default())
                 });
                 run.spend(skipped.unwrap_or(rest.len()));
                 let Some(skipped) = skipped else { return Ok(None) };
@@ -166,7 +182,10 @@ impl Run<'_> {
     /// Whether the next byte may follow.
     #[inline]
     fn may_follow(&self, set: u16, at: usize) -> bool {
-        set == ANYTHING || self.is_in(set, at)
+        match self.program.prefix(set) {
+            Some(prefix) => prefix.may_begin(self.part.get(at..).unwrap_or_default()),
+            None => set == ANYTHING || self.is_in(set, at),
+        }
     }
 
     /// Returns the end of the match that begins at `start`.
@@ -218,7 +237,8 @@ impl Run<'_> {
 
     /// Passes over the alternatives that the next byte excludes: in a list of words, nearly all.
     fn alternative(&mut self, mut pc: usize, at: usize) -> usize {
-        while let Some(&[ONLY, set, next]) = self.program.words.get(pc..).and_then(<[u16]>::first_chunk)
+        while let Some(&[ONLY | GUARD, set, next]) =
+            self.program.words.get(pc..).and_then(<[u16]>::first_chunk)
             && !self.is_in(set, at)
         {
             *self.steps = self.steps.saturating_sub(1);

@@ -11,7 +11,7 @@ use crate::rules;
 fn both(pattern: &str, text: &[u8], within: Range<usize>) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let mut programs = Programs::default();
     programs.add(pattern, &parse_one(pattern)).unwrap_or_else(|_| panic!("{pattern}"));
-    let program = Program::new(&programs.words, &programs.sets);
+    let program = Program::new(&programs.words, &programs.sets, &programs.prefixes);
     let regex = compile(pattern).unwrap();
     let each = |find: &dyn Fn(Range<usize>) -> Option<Range<usize>>| {
         let (mut at, mut found) = (within.start, Vec::new());
@@ -149,13 +149,35 @@ fn a_search_that_takes_too_long_is_given_up_and_finds_the_same() {
     let text = "ab".repeat(2000) + "c" + &"y".repeat(300);
     let mut programs = Programs::default();
     programs.add(pattern, &parse_one(pattern)).expect("a program");
-    let program = Program::new(&programs.words, &programs.sets);
+    let program = Program::new(&programs.words, &programs.sets, &programs.prefixes);
     let mut steps = 100_000;
     let found = program.find(text.as_bytes(), 0..text.len(), Begin::Anywhere, &mut steps);
     assert!(found.is_err() && steps < 100_000);
     let expression = Expression::new("a pattern that no rule has: [0-9]+");
     assert!(!expression.has_program());
     assert!(expression.is_match("a pattern that no rule has: 7") && expression.is_compiled());
+}
+
+/// The first bytes of a match exclude most places, whatever the number of alternatives, and so do those behind a run.
+#[test]
+fn few_steps_are_taken_in_ordinary_text() {
+    let text = "Some prose that sends no keys, with a few reads and takes in it; and a path/to/a_file.\n"
+        .repeat(100);
+    let patterns = [
+        r"(?i)\b(?:send|post|upload|forward|transmit|submit|deliver)\b[^\n]{0,80}?\b(?:keys?|tokens?)\b",
+        r"\b(?:b16|b32|b64|a85|b85)decode\(|\batob\(|\bBuffer\.from\(|\bunescape\(|\bmap\([ \t]*chr\b|\.decrypt\(",
+        r"(?:^|[;&|({][ \t]{0,8}|[ \t])eval[ \t]|\b(?:ba|z)?sh[ \t]{1,8}-c[ \t]|\|[ \t]{0,8}(?:ba|z)?sh\b",
+        r"(?i)^Some[^\n]{0,100}?\b(?:ssh[ \t]{1,8}keys?|private[ \t]|api[ \t]|passwords?)",
+    ];
+    for pattern in patterns {
+        let mut programs = Programs::default();
+        programs.add(pattern, &parse_one(pattern)).unwrap();
+        let program = Program::new(&programs.words, &programs.sets, &programs.prefixes);
+        let mut steps = usize::MAX;
+        assert_eq!(program.find(text.as_bytes(), 0..text.len(), Begin::Anywhere, &mut steps), Ok(None));
+        let spent = usize::MAX - steps;
+        assert!(spent < text.len() / 4, "{pattern}: {spent} of {}", text.len());
+    }
 }
 
 #[test]
