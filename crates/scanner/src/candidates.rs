@@ -145,6 +145,7 @@ impl HitSpans {
     }
 
     /// Returns the number of stretches.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.few.len() + self.more.len()
     }

@@ -6,10 +6,9 @@ use super::extent::{MatchExtent, WIDE_PATIENCE};
 use crate::by_pattern::ByPattern;
 use crate::candidates::HitSpans;
 
-/// Number of separate stretches per pattern in any text, and additionally for each this many bytes of a long one:
-/// around each stretch, about as many bytes are inspected for the bounds of a match.
-const STRETCHES: usize = 4;
-const BYTES_PER_STRETCH: usize = WIDE_PATIENCE;
+/// Number of bytes that are inspected for the bounds of the matches of each pattern, per byte of text and in any text.
+const INSPECTED_PER_BYTE: usize = 2;
+const INSPECTED_IN_ANY_TEXT: usize = 8 * WIDE_PATIENCE;
 
 /// Number of text bytes for which there is room for one more stretch of any pattern, beyond those that each pattern
 /// has in any text.
@@ -24,8 +23,6 @@ pub(super) struct Hits {
     /// Stretches with hits. A hit near another one joins its stretch, and so does every hit once there is no room for
     /// more stretches.
     patterns: ByPattern<HitSpans>,
-    /// Maximum number of stretches per pattern.
-    most: usize,
     /// Remaining room for stretches on the heap.
     room: usize,
 }
@@ -33,18 +30,14 @@ pub(super) struct Hits {
 impl Hits {
     /// Creates an empty collection for a text of `len` bytes.
     pub(super) fn none(len: usize) -> Self {
-        Self {
-            patterns: ByPattern::default(),
-            most: STRETCHES.max(len / BYTES_PER_STRETCH),
-            room: len / BYTES_PER_ROOM,
-        }
+        Self { patterns: ByPattern::default(), room: len / BYTES_PER_ROOM }
     }
 
     /// Records a hit of a pattern at `place`.
     pub(super) fn add(&mut self, pattern: usize, place: Range<usize>) {
         let Some(stretches) = self.patterns.entry(pattern) else { return };
         let needs_room = stretches.is_full_inline();
-        let is_full = stretches.len() >= self.most || needs_room && self.room == 0;
+        let is_full = needs_room && self.room == 0;
         match stretches.last_mut() {
             // Hits come in the order of the text, so only the last stretch can be near. Without room for another, the
             // last one grows instead: too much is searched then, but nothing is missed.
@@ -69,10 +62,30 @@ impl Hits {
             let Some(extent) = extents.get(pattern).and_then(Option::as_ref) else {
                 return (pattern, HitSpans::all_of(text.len()));
             };
-            let stretches = stretches.iter().map(|stretch| extent.widen(text, stretch));
-            (pattern, HitSpans::joining(stretches))
+            (pattern, HitSpans::joining(widened(text, stretches, extent)))
         })
     }
+}
+
+/// Returns the stretches that contain the matches around hits. Once many bytes were inspected, all that are left become
+/// one.
+fn widened<'s>(
+    text: &'s [u8],
+    stretches: &'s HitSpans,
+    extent: &'s MatchExtent,
+) -> impl Iterator<Item = Range<usize>> + 's {
+    let mut left = INSPECTED_IN_ANY_TEXT + INSPECTED_PER_BYTE * text.len();
+    let mut seen = stretches.iter();
+    std::iter::from_fn(move || {
+        let mut stretch = seen.next()?;
+        if left == 0 {
+            stretch.end = seen.by_ref().last().map_or(stretch.end, |last| last.end);
+        }
+        let wide = extent.widen(text, stretch.clone());
+        let inspected = [stretch.start.saturating_sub(wide.start), wide.end.saturating_sub(stretch.end)];
+        left = left.saturating_sub(inspected.into_iter().map(|side| side.min(WIDE_PATIENCE)).sum());
+        Some(wide)
+    })
 }
 
 #[cfg(test)]
@@ -96,10 +109,14 @@ mod tests {
         places.iter().for_each(|&place| hits.add(0, place..place + 1));
         let extents = [Some(MatchExtent::bytes(5, 5))];
         let (_, found) = hits.matches(&[b'x'; 5_000], &extents).next().unwrap();
-        assert_eq!(list(&found), [(5, 56), (395, 406), (995, 1_006), (1_995, 3_006)]);
+        assert_eq!(list(&found), [(5, 56), (395, 406), (995, 1_006), (1_995, 2_006), (2_995, 3_006)]);
         let wide = [Some(MatchExtent::bytes(400, 5))];
         let (_, found) = hits.matches(&[b'x'; 5_000], &wide).next().unwrap();
-        assert_eq!(list(&found), [(0, 406), (600, 1_006), (1_600, 3_006)], "no match is split");
+        assert_eq!(
+            list(&found),
+            [(0, 406), (600, 1_006), (1_600, 2_006), (2_600, 3_006)],
+            "no match is split"
+        );
     }
 
     #[test]
@@ -113,8 +130,8 @@ mod tests {
     }
 
     #[test]
-    fn the_longer_a_text_the_more_stretches_and_what_finds_no_room_is_within_the_last() {
-        let text = vec![b'x'; 40 * BYTES_PER_STRETCH];
+    fn what_finds_no_room_is_within_the_last_stretch() {
+        let text = vec![b'x'; 40 << 12];
         let room = text.len() / BYTES_PER_ROOM;
         for (patterns, seen) in [(1, 40), (1, 41), (room, 40)] {
             let places = || (0..seen).map(|nth| 1_000 * nth..1_000 * nth + 1);
@@ -122,13 +139,34 @@ mod tests {
             (0..patterns).for_each(|pattern| places().for_each(|place| hits.add(pattern, place)));
             let extents = vec![Some(MatchExtent::bytes(0, 0)); patterns];
             let found: Vec<HitSpans> = hits.matches(&text, &extents).map(|(_, places)| places).collect();
-            assert_eq!(found.first().unwrap().len(), 40);
+            assert_eq!(found.first().unwrap().len(), seen);
             let inside = |found: &HitSpans, place: &Range<usize>| {
                 found.iter().any(|stretch| stretch.start <= place.start && place.end <= stretch.end)
             };
             assert!(found.iter().all(|found| places().all(|place| inside(found, &place))), "{patterns}");
             let on_the_heap: usize = found.iter().map(|found| found.len() - STRETCHES).sum();
-            assert_eq!(on_the_heap, room.min(patterns * 36), "{patterns} patterns seen at {seen} places");
+            assert_eq!(
+                on_the_heap,
+                room.min(patterns * (seen - STRETCHES)),
+                "{patterns} patterns at {seen} places"
+            );
         }
+    }
+
+    /// Stretches without an allocation.
+    const STRETCHES: usize = 4;
+
+    #[test]
+    fn bounds_are_looked_for_in_a_few_times_the_text_at_most() {
+        let text = vec![b'x'; 1 << 20];
+        let mut hits = Hits::none(text.len());
+        (0..text.len() / 300).for_each(|nth| hits.add(0, 300 * nth..300 * nth + 1));
+        let stretches = hits.patterns.get(0).unwrap();
+        // Each may reach far, so that looking for its bounds costs as much as is allowed.
+        let extent = MatchExtent::bytes(9_000, 9_000);
+        let asked = widened(&text, stretches, &extent).count();
+        assert!((256..300).contains(&asked), "{asked} of {}", stretches.len());
+        let (_, found) = hits.matches(&text, &[Some(extent)]).next().unwrap();
+        assert_eq!(list(&found), [(0, text.len())]);
     }
 }
