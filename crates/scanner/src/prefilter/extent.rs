@@ -79,9 +79,42 @@ impl MatchExtent {
     pub(crate) fn widen(&self, text: &[u8], seen: Range<usize>) -> Range<usize> {
         let behind = text.get(..seen.start).unwrap_or_default();
         let ahead = text.get(seen.end..).unwrap_or_default();
-        let before = self.before.length(text, behind.iter().rev(), |step| seen.start - step);
-        let after = self.after.length(text, ahead.iter(), |step| seen.end + step - 1);
+        let before = self.before.length(text, behind, Direction::Backwards, |step| seen.start - step);
+        let after = self.after.length(text, ahead, Direction::Forwards, |step| seen.end + step - 1);
         seen.start - before..seen.end + after
+    }
+}
+
+/// Direction in which bytes are counted, from a hit on.
+#[derive(Debug, Clone, Copy)]
+enum Direction {
+    Backwards,
+    Forwards,
+}
+
+impl Direction {
+    /// Returns the number of bytes before the first of a set, within a part of these bytes.
+    fn find(self, bytes: &[u8], within: Range<usize>, set: &ByteSet) -> Option<usize> {
+        // Most extents end with the line.
+        let is_line_end = *set == ByteSet::LINE_END;
+        match self {
+            Self::Forwards => {
+                let part = bytes.get(within.clone())?;
+                let found = match is_line_end {
+                    true => memchr::memchr(b'\n', part),
+                    false => part.iter().position(|byte| set.contains(*byte)),
+                };
+                found.map(|at| within.start + at)
+            }
+            Self::Backwards => {
+                let part = bytes.get(bytes.len().checked_sub(within.end)?..bytes.len() - within.start)?;
+                let found = match is_line_end {
+                    true => memchr::memrchr(b'\n', part),
+                    false => part.iter().rposition(|byte| set.contains(*byte)),
+                };
+                found.map(|at| within.end - 1 - at)
+            }
+        }
     }
 }
 
@@ -181,23 +214,18 @@ impl Side {
     }
 
     /// Returns its length over these bytes.
-    fn length<'t>(
-        &self,
-        text: &[u8],
-        bytes: impl ExactSizeIterator<Item = &'t u8>,
-        at: impl Fn(usize) -> usize,
-    ) -> usize {
-        let most = self.most(&bytes);
+    fn length(&self, text: &[u8], bytes: &[u8], direction: Direction, at: impl Fn(usize) -> usize) -> usize {
+        let most = self.most(&bytes.iter());
         if self.is_open() {
             return most;
         }
         // Without a border within reach, the extent is as long as the pattern permits: too long, but never too
         // short.
         let near = most.min(WIDE_PATIENCE);
-        let mut bytes = bytes.take(near);
+        let mut steps = 0;
         let mut line_ends = self.line_ends;
-        while bytes.any(|&byte| self.borders.contains(byte)) {
-            let steps = near - bytes.len();
+        while let Some(border) = direction.find(bytes, steps..near, &self.borders) {
+            steps = border + 1;
             if self.ends_at(text, at(steps), &mut line_ends) {
                 return steps;
             }
