@@ -13,6 +13,8 @@ mod tally;
 pub use counted::Counted;
 pub use fields::path_text;
 pub use groups::ScanGroups;
+#[cfg(feature = "schema")]
+pub use json::ScanDocument;
 pub use json::{FindingRow, JSON_HEAD, ScanSummary, findings_json, summary_json};
 pub use set_aside::{SetAside, SetAsideKind, SetAsideRow};
 pub use tally::{GapRow, Gaps, ScanTally, SurfaceRow, Surfaces};

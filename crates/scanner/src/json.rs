@@ -6,53 +6,124 @@ use crate::flow::Inflow;
 use crate::report::{Finding, ScanReport, TextView};
 use crate::rule::{Category, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf, Severity};
 
+/// The findings, in the order of the text.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Report"))]
+struct ReportJson<'a> {
+    /// Whether everything was scanned and nothing was found.
+    clean: bool,
+    /// The worst severity.
+    worst: Option<Severity>,
+    findings: &'a [Finding<'a>],
+    /// Whether findings were omitted because of a limit, or parts of the input could not be read.
+    truncated: bool,
+    /// Rules that the configuration disables, each with the position of the setting.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    rules_off: Vec<String>,
+}
+
+/// A match of a rule.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Finding"))]
+struct FindingJson<'a> {
+    rule_id: &'a str,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    category: Category,
+    severity: Severity,
+    /// Why it is a warning although its rule is critical: the sentence forbids or quotes the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lowered_for: Option<&'a str>,
+    /// The position in the configuration that changed the severity of the rule, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_by: Option<&'a str>,
+    /// The meaning of the finding.
+    description: &'a str,
+    /// The matched text, at most 100 characters.
+    matched_text: &'a str,
+    /// In characters, from 0.
+    position: usize,
+    byte_offset: usize,
+    byte_end: usize,
+    /// From 1.
+    line_number: usize,
+    /// In characters, from 1.
+    column: usize,
+    /// `raw`, `folded` if it was found after deobfuscation, or `decoded`.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    view: TextView,
+    /// The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or
+    /// `encoding` for base64, hexadecimal digits, escapes, character codes and split strings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decoded_from: Option<&'a str>,
+    /// The fix.
+    remediation: &'a str,
+}
+
 impl Serialize for ScanReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let off = usize::from(!self.rules_off.is_empty());
-        let mut report = serializer.serialize_struct("ScanReport", 4 + off)?;
-        report.serialize_field("clean", &self.clean())?;
-        report.serialize_field("worst", &self.worst())?;
-        report.serialize_field("findings", &self.findings)?;
-        report.serialize_field("truncated", &self.truncated)?;
-        if !self.rules_off.is_empty() {
-            let told: Vec<String> = self.rules_off.iter().map(ToString::to_string).collect();
-            report.serialize_field("rulesOff", &told)?;
-        }
-        report.end()
+        let report = ReportJson {
+            clean: self.clean(),
+            worst: self.worst(),
+            findings: &self.findings,
+            truncated: self.truncated,
+            rules_off: self.rules_off.iter().map(ToString::to_string).collect(),
+        };
+        report.serialize(serializer)
     }
 }
 
 impl Serialize for Finding<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let decoded = self.view.decoded_from();
-        let mut finding = serializer.serialize_struct(
-            "Finding",
-            12 + usize::from(decoded.is_some())
-                + usize::from(self.lowered.is_some())
-                + usize::from(self.changed.is_some()),
-        )?;
-        finding.serialize_field("ruleId", self.rule_id)?;
-        finding.serialize_field("category", &self.category)?;
-        finding.serialize_field("severity", &self.severity)?;
-        if let Some(why) = self.lowered {
-            finding.serialize_field("loweredFor", why)?;
+        let finding = FindingJson {
+            rule_id: self.rule_id,
+            category: self.category,
+            severity: self.severity,
+            lowered_for: self.lowered,
+            changed_by: self.changed,
+            description: self.description,
+            matched_text: self.matched_text,
+            position: self.position,
+            byte_offset: self.span.start,
+            byte_end: self.span.end,
+            line_number: self.line,
+            column: self.column,
+            view: self.view,
+            decoded_from: self.view.decoded_from(),
+            remediation: self.remedy,
+        };
+        finding.serialize(serializer)
+    }
+}
+
+#[cfg(feature = "schema")]
+mod schema {
+    use std::borrow::Cow;
+
+    use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+    use super::{Finding, FindingJson, ReportJson, ScanReport};
+
+    impl JsonSchema for ScanReport<'_> {
+        fn schema_name() -> Cow<'static, str> {
+            ReportJson::schema_name()
         }
-        if let Some(by) = self.changed {
-            finding.serialize_field("changedBy", by)?;
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            ReportJson::json_schema(generator)
         }
-        finding.serialize_field("description", self.description)?;
-        finding.serialize_field("matchedText", self.matched_text)?;
-        finding.serialize_field("position", &self.position)?;
-        finding.serialize_field("byteOffset", &self.span.start)?;
-        finding.serialize_field("byteEnd", &self.span.end)?;
-        finding.serialize_field("lineNumber", &self.line)?;
-        finding.serialize_field("column", &self.column)?;
-        finding.serialize_field("view", &self.view)?;
-        if let Some(from) = decoded {
-            finding.serialize_field("decodedFrom", from)?;
+    }
+
+    impl JsonSchema for Finding<'_> {
+        fn schema_name() -> Cow<'static, str> {
+            FindingJson::schema_name()
         }
-        finding.serialize_field("remediation", self.remedy)?;
-        finding.end()
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            FindingJson::json_schema(generator)
+        }
     }
 }
 

@@ -128,6 +128,7 @@ impl Regions {
 
 /// Severity of a match, from mildest to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "UPPERCASE"))]
 pub enum Severity {
     /// Suspicious, with possible honest uses: show it to a person.
     Warn,

@@ -194,6 +194,45 @@ export interface EvaluateConfig {
   detectDangerous?: boolean | null;
 }
 
+/** Paths excluded on the command line. */
+export interface ExcludedPaths {
+  count: number;
+  paths: ScanGap[];
+}
+
+/** A finding and its file. */
+export interface FileFinding {
+  byteEnd: number;
+  byteOffset: number;
+  category: string;
+  /** The position in the configuration that changed the severity of the rule, if any. */
+  changedBy?: string | null;
+  /** In characters, from 1. */
+  column: number;
+  /** The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or `encoding` for base64, hexadecimal digits, escapes, character codes and split strings. */
+  decodedFrom?: string | null;
+  /** The meaning of the finding. */
+  description: string;
+  /** From 1. */
+  lineNumber: number;
+  /** Why it is a warning although its rule is critical: the sentence forbids or quotes the text. */
+  loweredFor?: string | null;
+  /** The matched text, at most 100 characters. */
+  matchedText: string;
+  /** The file. */
+  path: string;
+  /** Whether bytes of the path that are not UTF-8 were replaced. */
+  pathIsLossy?: boolean;
+  /** In characters, from 0. */
+  position: number;
+  /** The fix. */
+  remediation: string;
+  ruleId: string;
+  severity: Severity;
+  /** `raw`, `folded` if it was found after deobfuscation, or `decoded`. */
+  view: string;
+}
+
 /** A tool that is denied. */
 export interface FilteredTool {
   /** The reason: `kind` is `not_in_profile`, `explicit_deny` or `not_in_skill`, with the deciding entry. */
@@ -220,10 +259,6 @@ export interface Finding {
   loweredFor?: string | null;
   /** The matched text, at most 100 characters. */
   matchedText: string;
-  /** The file; only for bundles. */
-  path?: string | null;
-  /** Whether bytes of the path that are not UTF-8 were replaced. */
-  pathIsLossy?: boolean;
   /** In characters, from 0. */
   position: number;
   /** The fix. */
@@ -499,6 +534,7 @@ export interface ScanGap {
   kind: string;
   path: string;
   pathIsLossy?: boolean;
+  /** The reason. */
   reason: string;
 }
 
@@ -528,6 +564,23 @@ export interface SessionConfig {
   paths?: Record<string, unknown> | null;
   /** The tool policy: `{profile, allow, deny}`. Only for an agent, which then has the tools that both policies allow. */
   tools?: Record<string, unknown> | null;
+}
+
+/** Findings that were set aside, and notes about ignored lists. */
+export interface SetAsideFindings {
+  findings: number;
+  rows: SetAsideRow[];
+}
+
+/** A finding that was set aside, or a note about a list, with place and reason. */
+export interface SetAsideRow {
+  /** The kind of the row. */
+  kind: SetAsideKind;
+  lineNumber?: number | null;
+  path: string;
+  reason: string;
+  ruleId?: string | null;
+  severity?: Severity | null;
 }
 
 /** The signature of a manifest. */
@@ -1001,21 +1054,23 @@ export interface ScanResult {
 export interface ScanBundleResult {
   /** Whether everything was scanned and nothing was found. */
   clean: boolean;
+  /** Paths that the command line excludes. */
+  excluded?: ExcludedPaths | null;
   /** The number of scanned files. */
   files: number;
   /** The findings, each with the path of its file. */
-  findings: Finding[];
+  findings: FileFinding[];
   /** Files that could not be scanned completely. */
   incomplete: ScanGap[];
   /** Files that are not text: media files (`media`), and files of unknown content, which keep the input from being clean. */
   notScanned: ScanGap[];
-  /** Rules that the configuration disables. */
-  setAside?: unknown;
+  /** Findings that were set aside, and rules that the configuration disables. */
+  setAside?: SetAsideFindings | null;
   /** Files that run programs or instruct agents by their presence, whether or not they have findings. */
   surfaces?: SkillSurface[];
   /** Whether results were omitted because of a limit. */
   truncated: boolean;
-  /** The numbers of omitted rows of `incomplete`, `notScanned` and `surfaces`. */
+  /** The number of omitted rows of the lists above. */
   unlisted?: number;
   /** The worst severity. */
   worst?: Severity | null;
@@ -1164,6 +1219,11 @@ export type ReviewMode = "off" | "undoable" | "hold";
 
 /** The access level of a command, with the names that other agents use. */
 export type SandboxMode = "danger-full-access" | "workspace-write" | "read-only";
+
+/** Why a finding does not count, or counts despite a list. */
+export type SetAsideKind = "suppressed" | "known" | "stale" | "ignored" | "off";
+
+/** Severity of a match, from mildest to worst. */
 export type Severity = "WARN" | "CRITICAL";
 
 /** The shell that parses the text. */

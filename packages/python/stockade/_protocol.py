@@ -264,6 +264,52 @@ class EvaluateConfig(TypedDict, total=False):
 
 
 @final
+class ExcludedPaths(TypedDict):
+    """Paths excluded on the command line."""
+
+    count: int
+    paths: list["ScanGap"]
+
+
+class _FileFinding(TypedDict):
+    byteEnd: int
+    byteOffset: int
+    category: str
+    column: int
+    """In characters, from 1."""
+    description: str
+    """The meaning of the finding."""
+    lineNumber: int
+    """From 1."""
+    matchedText: str
+    """The matched text, at most 100 characters."""
+    path: str
+    """The file."""
+    position: int
+    """In characters, from 0."""
+    remediation: str
+    """The fix."""
+    ruleId: str
+    severity: "Severity"
+    view: str
+    """`raw`, `folded` if it was found after deobfuscation, or `decoded`."""
+
+
+@final
+class FileFinding(_FileFinding, total=False):
+    """A finding and its file."""
+
+    changedBy: Optional[str]
+    """The position in the configuration that changed the severity of the rule, if any."""
+    decodedFrom: Optional[str]
+    """The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or `encoding` for base64, hexadecimal digits, escapes, character codes and split strings."""
+    loweredFor: Optional[str]
+    """Why it is a warning although its rule is critical: the sentence forbids or quotes the text."""
+    pathIsLossy: bool
+    """Whether bytes of the path that are not UTF-8 were replaced."""
+
+
+@final
 class FilteredTool(TypedDict):
     """A tool that is denied."""
 
@@ -304,10 +350,6 @@ class Finding(_Finding, total=False):
     """The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or `encoding` for base64, hexadecimal digits, escapes, character codes and split strings."""
     loweredFor: Optional[str]
     """Why it is a warning although its rule is critical: the sentence forbids or quotes the text."""
-    path: Optional[str]
-    """The file; only for bundles."""
-    pathIsLossy: bool
-    """Whether bytes of the path that are not UTF-8 were replaced."""
 
 
 @final
@@ -635,6 +677,7 @@ class _ScanGap(TypedDict):
     kind: str
     path: str
     reason: str
+    """The reason."""
 
 
 @final
@@ -674,6 +717,30 @@ class SessionConfig(TypedDict, total=False):
     """The workspace and its rules, like `config` of `path.authorize`."""
     tools: Optional[dict[str, Any]]
     """The tool policy: `{profile, allow, deny}`. Only for an agent, which then has the tools that both policies allow."""
+
+
+@final
+class SetAsideFindings(TypedDict):
+    """Findings that were set aside, and notes about ignored lists."""
+
+    findings: int
+    rows: list["SetAsideRow"]
+
+
+class _SetAsideRow(TypedDict):
+    kind: "SetAsideKind"
+    """The kind of the row."""
+    path: str
+    reason: str
+
+
+@final
+class SetAsideRow(_SetAsideRow, total=False):
+    """A finding that was set aside, or a note about a list, with place and reason."""
+
+    lineNumber: Optional[int]
+    ruleId: Optional[str]
+    severity: Optional["Severity"]
 
 
 class _SignatureCheck(TypedDict):
@@ -1275,7 +1342,7 @@ class _ScanBundleResult(TypedDict):
     """Whether everything was scanned and nothing was found."""
     files: int
     """The number of scanned files."""
-    findings: list["Finding"]
+    findings: list["FileFinding"]
     """The findings, each with the path of its file."""
     incomplete: list["ScanGap"]
     """Files that could not be scanned completely."""
@@ -1289,12 +1356,14 @@ class _ScanBundleResult(TypedDict):
 class ScanBundleResult(_ScanBundleResult, total=False):
     """The findings in a bundle."""
 
-    setAside: Any
-    """Rules that the configuration disables."""
+    excluded: Optional["ExcludedPaths"]
+    """Paths that the command line excludes."""
+    setAside: Optional["SetAsideFindings"]
+    """Findings that were set aside, and rules that the configuration disables."""
     surfaces: list["SkillSurface"]
     """Files that run programs or instruct agents by their presence, whether or not they have findings."""
     unlisted: int
-    """The numbers of omitted rows of `incomplete`, `notScanned` and `surfaces`."""
+    """The number of omitted rows of the lists above."""
     worst: Optional["Severity"]
     """The worst severity."""
 
@@ -1485,7 +1554,10 @@ ReviewMode = Literal["off", "undoable", "hold"]
 #: The access level of a command, with the names that other agents use.
 SandboxMode = Literal["danger-full-access", "workspace-write", "read-only"]
 
-#: One of these.
+#: Why a finding does not count, or counts despite a list.
+SetAsideKind = Literal["suppressed", "known", "stale", "ignored", "off"]
+
+#: Severity of a match, from mildest to worst.
 Severity = Literal["WARN", "CRITICAL"]
 
 #: The shell that parses the text.
@@ -4131,10 +4203,12 @@ __all__ = [
     "EvalResult",
     "EvaluateConfig",
     "EvaluationTimedOutError",
+    "ExcludedPaths",
     "ExecOutputNotification",
     "ExecResult",
     "ExistingPaths",
     "ExtractionStrategy",
+    "FileFinding",
     "FilteredTool",
     "Finding",
     "GraphBeginResult",
@@ -4193,6 +4267,9 @@ __all__ = [
     "SessionCloseResult",
     "SessionConfig",
     "SessionOpenResult",
+    "SetAsideFindings",
+    "SetAsideKind",
+    "SetAsideRow",
     "Severity",
     "Shell",
     "SignatureCheck",

@@ -14,43 +14,68 @@ pub const JSON_HEAD: &str = "{\"findings\":[";
 
 /// A finding and its file.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FileFinding"))]
 #[serde(rename_all = "camelCase")]
 pub struct FindingRow<'a> {
-    /// The path as text.
+    /// The file.
     pub path: &'a str,
+    /// Whether bytes of the path that are not UTF-8 were replaced.
     #[serde(skip_serializing_if = "is_false")]
-    /// Whether the path lost bytes that are not UTF-8.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub path_is_lossy: bool,
     #[serde(flatten)]
     /// The finding.
     pub finding: &'a Finding<'a>,
 }
 
+/// The whole document, which is written part by part: see [`JSON_HEAD`].
+#[cfg(feature = "schema")]
+#[derive(Debug, schemars::JsonSchema)]
+#[schemars(rename = "BundleReport", description = "The findings in a bundle.")]
+pub struct ScanDocument<'a> {
+    /// The findings, each with the path of its file.
+    pub findings: Vec<FindingRow<'a>>,
+    /// The rest.
+    #[schemars(flatten)]
+    pub summary: ScanSummary<'a>,
+}
+
 /// The part of the document behind the findings.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ScanSummary<'a> {
+    /// Files that could not be scanned completely.
     incomplete: &'a [GapRow],
+    /// Files that are not text: media files (`media`), and files of unknown content, which keep the input from being clean.
     not_scanned: &'a [GapRow],
+    /// Paths that the command line excludes.
     #[serde(skip_serializing_if = "Option::is_none")]
     excluded: Option<Excluded<'a>>,
-    /// Findings that were set aside at the caller's request.
+    /// Findings that were set aside, and rules that the configuration disables.
     #[serde(skip_serializing_if = "Option::is_none")]
     set_aside: Option<SetAsideList<'a>>,
-    /// Files that run or instruct because they exist.
+    /// Files that run programs or instruct agents by their presence, whether or not they have findings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     surfaces: Vec<&'a SurfaceRow>,
-    /// Number of rows beyond the limits of the lists above.
+    /// The number of omitted rows of the lists above.
     #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     unlisted: usize,
+    /// The number of scanned files.
     files: usize,
+    /// Whether everything was scanned and nothing was found.
     clean: bool,
+    /// The worst severity.
     worst: Option<Severity>,
+    /// Whether results were omitted because of a limit.
     truncated: bool,
 }
 
 /// Paths excluded on the command line.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ExcludedPaths"))]
 struct Excluded<'a> {
     count: usize,
     paths: &'a [GapRow],
@@ -58,6 +83,7 @@ struct Excluded<'a> {
 
 /// Findings that were set aside, and notes about ignored lists.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SetAsideFindings"))]
 struct SetAsideList<'a> {
     findings: usize,
     rows: &'a [SetAsideRow],

@@ -26,6 +26,7 @@ pub struct SetAside {
 
 /// Why a finding does not count, or counts despite a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SetAsideKind {
     /// A row of a suppression list matches it.
@@ -42,6 +43,7 @@ pub enum SetAsideKind {
 
 /// A finding that was set aside, or a note about a list, with place and reason.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SetAsideRow {
     /// The kind of the row.

@@ -61,18 +61,22 @@ pub struct Surfaces {
     pub total_scripts: usize,
 }
 
-/// A file that runs or instructs.
+/// A file or entry that runs programs or instructs agents by its presence.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SkillSurface"))]
 #[serde(rename_all = "camelCase")]
 pub struct SurfaceRow {
-    /// Its kind.
+    /// `hook`, `server`, `installer`, `startsPrograms`, `instructsAgents`, `script`, `machineCode`, `bytecode`, `archive`,
+    /// `toolList`.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub kind: SurfaceKind,
     path: String,
     #[serde(skip_serializing_if = "is_false")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     path_is_lossy: bool,
-    /// Its line, from 1.
+    /// From 1.
     pub line_number: usize,
-    /// The first characters of its text.
+    /// The beginning of its text.
     pub text: String,
     /// The path for display.
     #[serde(skip)]
@@ -88,12 +92,14 @@ pub struct Gaps {
     pub total: usize,
 }
 
-/// A gap: a path that was not scanned, and why.
+/// A file that was not scanned.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ScanGap"))]
 #[serde(rename_all = "camelCase")]
 pub struct GapRow {
     path: String,
     #[serde(skip_serializing_if = "is_false")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     path_is_lossy: bool,
     kind: &'static str,
     #[serde(skip)]

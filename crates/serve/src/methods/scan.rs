@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use stockade_guard::admission::scan_report::{
+    JSON_HEAD, ScanDocument, ScanTally, SetAside, SetAsideRow, findings_json, summary_json,
+};
 use stockade_guard::admission::{
     Coverage, FileOptions, Source, check_scanner, scan_bytes, scan_files, syntax_of,
 };
@@ -15,9 +18,6 @@ use super::{AskedBy, Json, Lane, Parameters, bytes_of};
 use crate::Server;
 use crate::bounds::{MAX_SCANNED, at_most};
 use crate::fault::Fault;
-use stockade_guard::admission::scan_report::ScanTally;
-use stockade_guard::admission::scan_report::{JSON_HEAD, findings_json, summary_json};
-use stockade_guard::admission::scan_report::{SetAside, SetAsideRow};
 
 /// Maximum size of the findings in a bundle's answer, in bytes. Further findings make it truncated.
 const MAX_FINDINGS: usize = 8 << 20;
@@ -63,138 +63,10 @@ pub(super) struct ScanBundle {
     path: PathBuf,
 }
 
-/// The findings, in the order of the text.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what the layer writes")]
-pub(super) struct Report {
-    /// Whether everything was scanned and nothing was found.
-    clean: bool,
-    /// The worst severity.
-    worst: Option<Severity>,
-    findings: Vec<Finding>,
-    /// Whether findings were omitted because of a limit, or parts of the input could not be read.
-    truncated: bool,
-    /// Rules that the configuration disables, each with the position of the setting.
-    #[schemars(default)]
-    rules_off: Vec<String>,
-}
-
-/// The findings in a bundle.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what `stockade scan --format json` prints as well")]
-pub(super) struct BundleReport {
-    /// Whether everything was scanned and nothing was found.
-    clean: bool,
-    /// The worst severity.
-    worst: Option<Severity>,
-    /// The number of scanned files.
-    files: usize,
-    /// The findings, each with the path of its file.
-    findings: Vec<Finding>,
-    /// Files that could not be scanned completely.
-    incomplete: Vec<Gap>,
-    /// Files that are not text: media files (`media`), and files of unknown content, which keep the input from being clean.
-    not_scanned: Vec<Gap>,
-    /// Files that run programs or instruct agents by their presence, whether or not they have findings.
-    #[schemars(default)]
-    surfaces: Vec<SurfaceInFile>,
-    /// Rules that the configuration disables.
-    #[schemars(default)]
-    set_aside: Option<serde_json::Value>,
-    /// Whether results were omitted because of a limit.
-    truncated: bool,
-    /// The numbers of omitted rows of `incomplete`, `notScanned` and `surfaces`.
-    #[schemars(default)]
-    unlisted: usize,
-}
-
-/// A match of a rule.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what the layer writes")]
-struct Finding {
-    /// The file; only for bundles.
-    #[schemars(default)]
-    path: Option<String>,
-    /// Whether bytes of the path that are not UTF-8 were replaced.
-    #[schemars(default)]
-    path_is_lossy: bool,
-    rule_id: String,
-    category: String,
-    severity: Severity,
-    /// Why it is a warning although its rule is critical: the sentence forbids or quotes the text.
-    #[schemars(default)]
-    lowered_for: Option<String>,
-    /// The position in the configuration that changed the severity of the rule, if any.
-    #[schemars(default)]
-    changed_by: Option<String>,
-    /// The meaning of the finding.
-    description: String,
-    /// The matched text, at most 100 characters.
-    matched_text: String,
-    /// In characters, from 0.
-    position: usize,
-    byte_offset: usize,
-    byte_end: usize,
-    /// From 1.
-    line_number: usize,
-    /// In characters, from 1.
-    column: usize,
-    /// `raw`, `folded` if it was found after deobfuscation, or `decoded`.
-    view: String,
-    /// The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or `encoding`
-    /// for base64, hexadecimal digits, escapes, character codes and split strings.
-    #[schemars(default)]
-    decoded_from: Option<String>,
-    /// The fix.
-    remediation: String,
-}
-
-#[derive(JsonSchema)]
-#[schemars(rename_all = "UPPERCASE")]
-#[expect(dead_code, reason = "describes what the layer writes")]
-enum Severity {
-    Warn,
-    Critical,
-}
-
-/// A file or entry that runs programs or instructs agents by its presence.
-#[derive(JsonSchema)]
-#[schemars(rename = "SkillSurface")]
-#[schemars(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what `stockade scan --format json` prints as well")]
-struct SurfaceInFile {
-    /// `hook`, `server`, `installer`, `startsPrograms`, `instructsAgents`, `script`, `machineCode`, `bytecode`, `archive`,
-    /// `toolList`.
-    kind: String,
-    path: String,
-    #[schemars(default)]
-    path_is_lossy: bool,
-    /// From 1.
-    line_number: usize,
-    /// The beginning of its text.
-    text: String,
-}
-
-/// A file that was not scanned.
-#[derive(JsonSchema)]
-#[schemars(rename = "ScanGap")]
-#[schemars(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what `stockade scan --format json` prints as well")]
-struct Gap {
-    path: String,
-    #[schemars(default)]
-    path_is_lossy: bool,
-    kind: String,
-    reason: String,
-}
-
 impl Parameters for Scan {
     const METHOD: &'static str = "scan";
     const LANE: Lane = Lane::Here;
-    type Answer = Report;
+    type Answer = ScanReport<'static>;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let own = self.options.rules_toml.as_deref().map(own_rules).transpose()?;
@@ -268,7 +140,7 @@ fn check_known(wanted: &[String], scanner: &Scanner) -> Result<(), Fault> {
 impl Parameters for ScanBundle {
     const METHOD: &'static str = "scan.bundle";
     const LANE: Lane = Lane::Work;
-    type Answer = BundleReport;
+    type Answer = ScanDocument<'static>;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         check_scanner(Scanner::builtin()).map_err(|blind| Fault::of(&blind))?;

@@ -21,7 +21,7 @@ const PROTOCOL: &[Row] = &[
          findings[].matchedText findings[].position findings[].byteOffset findings[].lineNumber findings[].column \
          findings[].decodedFrom? findings[].remediation truncated",
     ),
-    ("scan.bundle", "path", "clean worst? files findings findings[].path?"),
+    ("scan.bundle", "path", "clean worst? files findings findings[].path"),
     (
         "sanitize",
         "text maxBodyLength?",
