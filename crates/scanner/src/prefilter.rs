@@ -82,8 +82,8 @@ use std::ops::{AddAssign, Range};
 use std::sync::LazyLock;
 
 use extent::MatchExtent;
-use frequency::frequency;
-use gram::WIDTH;
+use frequency::independent;
+use gram::{FEW_BYTES, MAX_BYTES, WIDTH};
 use hits::Hits;
 use input::{PatternId, PrefilterInput};
 use places::{Finder, Lookup};
@@ -162,8 +162,11 @@ impl Prefilter {
 
     /// Adds patterns, in which named fragments must be expanded.
     pub(crate) fn with(self, patterns: impl Iterator<Item = String>) -> Self {
-        let add =
-            |input: &mut PrefilterInput| patterns.for_each(|pattern| input.add_pattern(&pattern, frequency));
+        let add = |input: &mut PrefilterInput| {
+            // A program makes these tables when it starts: the first grams that are rare enough will do.
+            let widths = [FEW_BYTES, MAX_BYTES];
+            patterns.for_each(|pattern| input.add_pattern(&pattern, independent, &widths));
+        };
         Self::of(self.tables.with(add))
     }
 

@@ -21,7 +21,11 @@ const CONTEXT: usize = 12;
 const MAX_WAYS: usize = 64;
 
 /// A node that accepts more bytes than this has no rare gram that its neighbours lack.
-const MAX_BYTES: usize = 128;
+pub(super) const MAX_BYTES: usize = 128;
+
+/// A node that accepts at most so many bytes is a letter in either case, or one of a few signs: the grams around such
+/// nodes are usually rare.
+pub(super) const FEW_BYTES: usize = 4;
 
 /// A stretch of text in every match that passes one node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,12 +50,15 @@ pub(super) struct Grams {
     pub(super) nodes: Vec<usize>,
 }
 
-/// Returns grams of which every match contains one. `None` if no such grams exist; matches must then be found in another
-/// way.
-pub(super) fn of(graph: &Graph, frequency: Frequency) -> Option<Grams> {
+/// Returns grams of which every match contains one, around nodes that accept at most `most` bytes. `None` if no such
+/// grams exist; matches must then be found in another way.
+pub(super) fn of(graph: &Graph, frequency: Frequency, most: usize) -> Option<Grams> {
     let mut choices: Vec<Option<Choice>> = vec![None; graph.len()];
     for (node, choice) in choices.iter_mut().enumerate().skip(Graph::AFTER + 1) {
-        *choice = best_at(graph, node, frequency);
+        // A node of many bytes has many paths, and none of their grams is rare: computing them would only cost time.
+        if graph.node(node).bytes.len() <= most {
+            *choice = best_at(graph, node, frequency);
+        }
     }
     cheapest(graph, &choices, frequency)
 }
@@ -93,10 +100,6 @@ struct Way {
 
 /// Finds the offset at which the grams around `node` are rarest.
 fn best_at(graph: &Graph, node: usize, frequency: Frequency) -> Option<Choice> {
-    // Such a node has many paths, and none of their grams is rare: computing them would only cost time.
-    if graph.node(node).bytes.len() > MAX_BYTES {
-        return None;
-    }
     let choice = |offset| {
         let ways = ways_through(graph, node, offset)?;
         let expected: f64 = ways.iter().map(|way| frequency(&way.bytes)).sum();

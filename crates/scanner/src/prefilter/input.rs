@@ -7,7 +7,7 @@ use regex_syntax::hir::Hir;
 use super::bucket::Core;
 use super::extent::MatchExtent;
 use super::frequency::Frequency;
-use super::gram::{self, Gram};
+use super::gram::{self, Gram, Grams};
 use super::graph::Graph;
 use super::run::{self, Run};
 use crate::deobfuscate::Obfuscation;
@@ -37,10 +37,10 @@ pub(super) struct PrefilterInput {
 }
 
 impl PrefilterInput {
-    /// Adds a pattern, in which named fragments must be expanded.
-    pub(super) fn add_pattern(&mut self, pattern: &str, frequency: Frequency) {
+    /// Adds a pattern, in which named fragments must be expanded. See [`Self::add`].
+    pub(super) fn add_pattern(&mut self, pattern: &str, frequency: Frequency, widths: &[usize]) {
         let number = self.extents.len();
-        let extent = self.add(PatternId::Rule(number), pattern, frequency);
+        let extent = self.add(PatternId::Rule(number), pattern, frequency, widths);
         self.extents.push(extent);
     }
 
@@ -51,12 +51,27 @@ impl PrefilterInput {
 
     /// Adds the grams or the run of a pattern. A pattern that cannot be compiled is expected everywhere; the exact
     /// engine reports its error.
-    pub(super) fn add(&mut self, id: PatternId, pattern: &str, frequency: Frequency) -> Option<MatchExtent> {
+    ///
+    /// The grams are around nodes that accept at most as many bytes as one of `widths` allows, which are tried until
+    /// the grams are rare.
+    pub(super) fn add(
+        &mut self,
+        id: PatternId,
+        pattern: &str,
+        frequency: Frequency,
+        widths: &[usize],
+    ) -> Option<MatchExtent> {
         let graph = compile(pattern);
-        let cut = graph.as_ref().and_then(|graph| gram::of(graph, frequency));
-        let is_rare = cut.as_ref().is_some_and(|grams| grams.per_million <= OFTEN_PER_MILLION);
+        let mut cut = None;
+        for most in widths {
+            cut = graph.as_ref().and_then(|graph| gram::of(graph, frequency, *most));
+            if cut.as_ref().is_some_and(is_rare) {
+                break;
+            }
+        }
         // A rare gram is best, then a run, then a frequent gram.
-        let run = if is_rare { None } else { parse(pattern).as_ref().and_then(run::of) };
+        let run =
+            if cut.as_ref().is_some_and(is_rare) { None } else { parse(pattern).as_ref().and_then(run::of) };
         match (graph, run, cut) {
             (Some(graph), Some(run), _) => {
                 self.runs.push((id, run));
@@ -72,6 +87,11 @@ impl PrefilterInput {
             }
         }
     }
+}
+
+/// Whether it is worth searching for these grams even if there is a long run.
+const fn is_rare(grams: &Grams) -> bool {
+    grams.per_million <= OFTEN_PER_MILLION
 }
 
 /// Compiles a pattern exactly as the exact engine does.

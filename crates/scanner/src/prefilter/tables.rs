@@ -4,6 +4,7 @@
 //! is built, by the same code.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Not;
 
 use super::bucket::{self, BUCKETS, Core, Homes, union};
@@ -188,6 +189,8 @@ struct Packer {
     grams: Vec<PackedGram>,
     fragments: Vec<u16>,
     sets: Vec<ByteSet>,
+    /// The number of each set.
+    numbers: HashMap<ByteSet, u16>,
 }
 
 impl Packer {
@@ -207,12 +210,10 @@ impl Packer {
 
     /// Returns the number of a set among the distinct ones.
     fn numbered(&mut self, set: ByteSet) -> u16 {
-        // A linear search suffices: it runs when tables are made, not during scans.
-        let known = self.sets.iter().position(|&other| other == set);
-        fit(known.unwrap_or_else(|| {
+        *self.numbers.entry(set).or_insert_with(|| {
             self.sets.push(set);
-            self.sets.len() - 1
-        }))
+            fit(self.sets.len() - 1)
+        })
     }
 }
 
