@@ -154,32 +154,34 @@ struct Lossy {
 
 impl Lossy {
     fn of(bytes: &[u8]) -> Self {
-        let mut text = Vec::with_capacity(bytes.len());
+        let mut text = String::with_capacity(bytes.len());
         let mut lossy = Self::default();
         let mut parts = Parts::of(PART, STRANGE_OF_PART);
         // The start of the current run in the text, and the offset of the next byte.
         let (mut from, mut at) = (0, 0);
-        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-            let plain = rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
-            let (plain, rest) = rest.split_at_checked(plain).unwrap_or((rest, &[]));
-            text.extend_from_slice(plain);
-            at += plain.len();
-            let strange = match character(rest) {
+        while let Some(byte) = bytes.get(at) {
+            if is_plain(*byte) {
+                text.push(char::from(*byte));
+                at += 1;
+                continue;
+            }
+            let strange = match character(bytes.get(at..).unwrap_or_default()) {
                 Character::None => break,
                 Character::Valid(letter) => {
-                    text.extend_from_slice(letter);
-                    at += letter.len();
+                    text.push(letter);
+                    at += letter.len_utf8();
                     continue;
                 }
                 Character::Control(byte) => {
                     lossy.keep_run(from..text.len());
-                    text.push(byte);
+                    text.push(char::from(byte));
                     1
                 }
                 Character::Invalid(length) => {
                     lossy.keep_run(from..text.len());
-                    if !text.ends_with(REPLACEMENT) {
-                        text.extend_from_slice(REPLACEMENT);
+                    // One replacement for all of them.
+                    if !matches!(text.as_bytes(), [.., 0xEF, 0xBF, 0xBD]) {
+                        text.push(char::REPLACEMENT_CHARACTER);
                     }
                     length
                 }
@@ -191,9 +193,7 @@ impl Lossy {
         }
         lossy.keep_run(from..text.len());
         lossy.has_data = parts.any;
-        // Valid in any case; a mistake above must not lose the text.
-        lossy.text = String::from_utf8(text)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        lossy.text = text;
         lossy
     }
 
@@ -221,14 +221,11 @@ impl Lossy {
     }
 }
 
-/// The replacement character, which takes the place of invalid bytes, in UTF-8.
-const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
-
 /// What bytes begin with.
-enum Character<'b> {
+enum Character {
     None,
     /// A character of several bytes.
-    Valid(&'b [u8]),
+    Valid(char),
     /// A control character that does not occur in text files.
     Control(u8),
     /// So many bytes that are not UTF-8.
@@ -236,7 +233,7 @@ enum Character<'b> {
 }
 
 /// Returns what comes behind plain bytes.
-fn character(rest: &[u8]) -> Character<'_> {
+fn character(rest: &[u8]) -> Character {
     match rest {
         [] => Character::None,
         [byte @ 0..0x80, ..] => Character::Control(*byte),
@@ -245,17 +242,25 @@ fn character(rest: &[u8]) -> Character<'_> {
         _ => {
             let next = rest.get(..4).unwrap_or(rest);
             let Some(chunk) = next.utf8_chunks().next() else { return Character::None };
-            match chunk.valid().chars().next() {
-                Some(letter) => Character::Valid(next.get(..letter.len_utf8()).unwrap_or(next)),
-                None => Character::Invalid(chunk.invalid().len()),
-            }
+            let letter = chunk.valid().chars().next().map(Character::Valid);
+            letter.unwrap_or_else(|| Character::Invalid(chunk.invalid().len()))
         }
     }
 }
 
 /// Whether a byte is an ASCII character that occurs in text files.
-const fn is_plain(byte: u8) -> bool {
-    byte < 0x80 && !is_strange(byte)
+#[expect(clippy::indexing_slicing, reason = "there is an entry for each byte")]
+fn is_plain(byte: u8) -> bool {
+    static PLAIN: [bool; 256] = {
+        let mut plain = [false; 256];
+        let mut byte = 0;
+        while byte < 0x80 {
+            plain[byte as usize] = !is_strange(byte);
+            byte += 1;
+        }
+        plain
+    };
+    PLAIN[byte as usize]
 }
 
 /// Whether a byte is a control character that does not occur in text files.
