@@ -17,6 +17,7 @@ use super::uses::{
     picked, picks_a_value, shows_who_asks, without_comment,
 };
 use super::{Inflow, Inflows};
+use crate::prefilter::byte_set::ByteSet;
 use crate::rule::Region;
 
 /// Maximum number of tracked names of a program.
@@ -297,7 +298,7 @@ const SECRETS: Inflows = Inflows::of(&[Inflow::SecretFile, Inflow::Environment])
 /// quoted string and in a shell only marked ones are.
 fn identifiers(text: &str, region: Region) -> impl Iterator<Item = (usize, &str, bool)> {
     let bytes = text.as_bytes();
-    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_of_name = |byte: u8| ByteSet::WORD.contains(byte);
     let (mut at, mut quote) = (0, None);
     std::iter::from_fn(move || {
         while let Some(&byte) = bytes.get(at) {

@@ -1,19 +1,24 @@
 //! Recognises secret files in the words of a program, by the table of the crate `names`.
 
+use std::borrow::Cow;
+
 use stockade_names::{Hit, Kind, Root, hits};
 
 use super::{Inflow, Inflows};
+use crate::prefilter::byte_set::ByteSet;
 use crate::rule::Region;
 
-/// Whether a byte can be part of a path.
-fn is_of_path(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(
-            byte,
-            b'_' | b'-' | b'.' | b'/' | b'~' | b'$' | b'{' | b'}' | b'*' | b'%' | b'\\' | b'+' | b'@'
-        )
-        || byte >= 0x80
-}
+/// The bytes that can be part of a path.
+const OF_PATH: ByteSet = ByteSet::WORD
+    .or(ByteSet::range(b'-', b'/'))
+    .or(ByteSet::range(b'~', b'~'))
+    .or(ByteSet::range(b'$', b'%'))
+    .or(ByteSet::range(b'{', b'{'))
+    .or(ByteSet::range(b'}', b'}'))
+    .or(ByteSet::range(b'*', b'+'))
+    .or(ByteSet::range(b'\\', b'\\'))
+    .or(ByteSet::range(b'@', b'@'))
+    .or(ByteSet::range(0x80, u8::MAX));
 
 /// Spellings of the home directory, before the rest of a path.
 const HOMES: &[&str] = &[
@@ -37,20 +42,14 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
-            while at < bytes.len() && !bytes.get(at).copied().is_some_and(is_of_path) {
-                at += 1;
-            }
-            let start = at;
-            while at < bytes.len() && bytes.get(at).copied().is_some_and(is_of_path) {
-                at += 1;
-            }
-            if start == at {
-                return None;
-            }
+            let rest = bytes.get(at..)?;
+            let (_, word) = rest.split_at_checked(rest.iter().position(|byte| OF_PATH.contains(*byte))?)?;
+            let start = bytes.len() - word.len();
+            at = start + word.iter().position(|byte| !OF_PATH.contains(*byte)).unwrap_or(word.len());
             // Of a long word, its end identifies the file.
             let start = text.ceil_char_boundary(start.max(at.saturating_sub(MAX_WORD)));
             let word = text.get(start..at).unwrap_or_default();
-            if word.contains(['.', '/', '\\']) {
+            if word.bytes().any(|byte| matches!(byte, b'.' | b'/' | b'\\')) {
                 return Some((start, word.trim_start_matches('@')));
             }
         }
@@ -61,7 +60,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// Settings of the project itself count as secrets only where a shell passes them on whole, not where a program reads
 /// them.
 pub(super) fn named(word: &str, region: Region) -> Inflows {
-    let path = word.replace('\\', "/");
+    let path = if word.contains('\\') { word.replace('\\', "/").into() } else { Cow::Borrowed(word) };
     let in_home = HOMES.iter().find_map(|home| path.strip_prefix(home));
     let (root, rest) = match in_home {
         Some(rest) => (Root::Home, rest),
