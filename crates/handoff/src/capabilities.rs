@@ -9,10 +9,9 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use caps::CapSet;
 pub use caps::Capability;
-use caps::errors::CapsError;
-use caps::{CapSet, CapsHashSet};
-use rustix::thread::set_no_new_privs;
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
 
 /// Returns the names of what this thread may use, as capabilities(7) writes them.
 #[must_use]
@@ -26,15 +25,13 @@ pub fn held_capabilities() -> BTreeSet<String> {
 /// # Errors
 /// When the kernel refuses it.
 pub fn keep_capabilities(kept: &[Capability]) -> io::Result<()> {
-    let keep_bounded = || {
-        // The bounding set comes first: to lower it takes a capability. A process without that capability can gain none by it
-        // either.
-        if may_lower_bounds()? {
-            caps::clear(None, CapSet::Bounding)?;
-        }
-        keep(kept)
-    };
-    keep_bounded().map_err(io::Error::other)
+    let held = capabilities(None)?;
+    // The bounding set comes first: to lower it takes a capability. A process without that capability can gain none by it
+    // either.
+    if held.effective.contains(CapabilitySet::SETPCAP) {
+        caps::clear(None, CapSet::Bounding).map_err(io::Error::other)?;
+    }
+    keep(held, kept)
 }
 
 /// Gives up everything that this thread holds but for these, in a thread that executes no program. What a program gains is limited by
@@ -43,24 +40,19 @@ pub fn keep_capabilities(kept: &[Capability]) -> io::Result<()> {
 /// # Errors
 /// When the kernel refuses it.
 pub fn keep_capabilities_without_exec(kept: &[Capability]) -> io::Result<()> {
-    if may_lower_bounds().map_err(io::Error::other)? {
+    let held = capabilities(None)?;
+    if held.effective.contains(CapabilitySet::SETPCAP) {
         set_no_new_privs(true)?;
     }
-    keep(kept).map_err(io::Error::other)
+    keep(held, kept)
 }
 
-fn may_lower_bounds() -> Result<bool, CapsError> {
-    caps::has_cap(None, CapSet::Effective, Capability::CAP_SETPCAP)
-}
-
-fn keep(kept: &[Capability]) -> Result<(), CapsError> {
-    let held = caps::read(None, CapSet::Permitted)?;
-    caps::clear(None, CapSet::Ambient)?;
-    caps::clear(None, CapSet::Inheritable)?;
-    let kept: CapsHashSet = kept.iter().copied().filter(|one| held.contains(one)).collect();
-    // What is effective must be permitted at any moment.
-    caps::set(None, CapSet::Effective, &kept)?;
-    caps::set(None, CapSet::Permitted, &kept)
+/// Keeps only what is named, by one call: the kernel removes from the ambient set what is not inheritable, see capabilities(7).
+fn keep(held: CapabilitySets, kept: &[Capability]) -> io::Result<()> {
+    let named = kept.iter().fold(0, |mask, one| mask | one.bitmask());
+    let kept = held.permitted & CapabilitySet::from_bits_retain(named);
+    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
+    Ok(set_capabilities(None, sets)?)
 }
 
 #[cfg(test)]
