@@ -5,7 +5,8 @@
     reason = "asks whose a file is that is to be seen as the command's own"
 )]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -18,11 +19,14 @@ use crate::limits::names_within;
 use crate::mounts::{Mount, MountKind, MountPoint, Owner};
 use crate::plan::Plan;
 use crate::spec::MountAccess;
-use crate::sys::launch::{BindSource, Ended, Step, Way, copy_mount};
+use crate::sys::launch::{BindSource, Ended, Missing, Reach, Step, Way, copy_mount};
 use crate::sys::raw::MountAttributes;
 
 /// Devices that are harmless.
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
+
+/// Attributes of a device: it can be read and written, like any, but its node cannot be changed.
+const OF_DEVICES: u64 = MountAttributes::NOSUID | MountAttributes::NOEXEC | MountAttributes::READ_ONLY;
 
 /// Symlinks in /dev that programs expect.
 const DEVICE_LINKS: &[(&str, &str)] = &[
@@ -65,10 +69,13 @@ pub(super) fn build_rootfs(plan: &Plan, ids: Ids, terminal: Option<&Path>) -> io
         shared_memory: plan.limits.beside_temporary(),
         is_tight: plan.limits.is_tight(),
         view: View::of(plan),
+        system: SystemMounts::None,
+        open: BTreeMap::new(),
     };
     for mount in &plan.mounts {
         builder.add(mount)?;
     }
+    builder.restrict_system();
     if ids.to_become().is_some() {
         builder.rootfs.ended = copy_ahead(plan, ids, &mut builder.rootfs.bind_sources)?;
     }
@@ -134,6 +141,20 @@ struct RootfsBuilder<'t> {
     /// Whether the memory limit is below the default.
     is_tight: bool,
     view: Option<View<'t>>,
+    system: SystemMounts,
+    /// Directories of this machine, and whether they are open, see [`RootfsBuilder::is_open`].
+    open: BTreeMap<PathBuf, bool>,
+}
+
+/// Mounts of the system by their names, which become read-only together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SystemMounts {
+    /// Not one so far.
+    None,
+    /// There are some, which are writable until the first other mount. Nothing runs in the sandbox meanwhile.
+    Writable,
+    /// All are read-only. A further one would be mounted by a descriptor: a writable mount exists by now.
+    Restricted,
 }
 
 /// An overlay in the place of the workspace.
@@ -159,7 +180,17 @@ impl<'v> View<'v> {
 impl RootfsBuilder<'_> {
     fn add(&mut self, mount: &Mount) -> io::Result<()> {
         let target = mount.target.as_path();
+        if !matches!(mount.kind, MountKind::Bind { owner: Owner::System, .. } | MountKind::Link { .. }) {
+            self.restrict_system();
+        }
         match &mount.kind {
+            MountKind::Bind { source, point, owner: Owner::System, .. }
+                if self.is_by_name(source, target) =>
+            {
+                self.mount_point(target, *point)?;
+                self.system = SystemMounts::Writable;
+                self.bind_by_name(source, target)?;
+            }
             MountKind::Bind { source, access, point, .. } => {
                 self.mount_point(target, *point)?;
                 let read_only = if *access == MountAccess::ReadOnly { MountAttributes::READ_ONLY } else { 0 };
@@ -187,7 +218,7 @@ impl RootfsBuilder<'_> {
             }
             MountKind::Hidden { point: MountPoint::File } => self.step(Step::MaskFile(below_root(target)?)),
             MountKind::Hidden { point: MountPoint::Folder } => {
-                self.step(Step::HideFolder { path: below_root(target)?, way: Way::Foreign });
+                self.step(Step::HideFolder(below_root(target)?));
             }
         }
         Ok(())
@@ -195,6 +226,54 @@ impl RootfsBuilder<'_> {
 
     fn step(&mut self, step: Step) {
         self.rootfs.steps.push(step);
+    }
+
+    /// Whether a mount of the system is made by its name: one call in the place of five. Only root changes the directories that
+    /// lead to it, and the command's user may search them.
+    fn is_by_name(&mut self, source: &Path, target: &Path) -> bool {
+        self.system != SystemMounts::Restricted
+            && source.starts_with("/etc")
+            && self.way_to(target) == Way::OfSteps
+            && source.parent().is_some_and(|parent| self.is_open(parent))
+    }
+
+    /// Whether every user may search a directory and its parents, and only root can change them.
+    fn is_open(&mut self, folder: &Path) -> bool {
+        /// The right of all users to search it, and those of others than root to change it.
+        const SEARCH: u32 = 0o001;
+        const CHANGE: u32 = 0o022;
+        if let Some(known) = self.open.get(folder) {
+            return *known;
+        }
+        let is_open = std::fs::symlink_metadata(folder)
+            .is_ok_and(|data| data.is_dir() && data.uid() == 0 && data.mode() & (SEARCH | CHANGE) == SEARCH)
+            && folder.parent().is_none_or(|parent| parent == Path::new("/") || self.is_open(parent));
+        self.open.insert(folder.to_path_buf(), is_open);
+        is_open
+    }
+
+    fn bind_by_name(&mut self, source: &Path, target: &Path) -> io::Result<()> {
+        let (source, path) = (c_string(source.as_os_str())?, below_root(target)?);
+        self.step(Step::Bind { source, path, missing: Missing::IsAnError });
+        Ok(())
+    }
+
+    /// Makes all mounts so far read-only in one call, and the root writable again.
+    fn restrict_system(&mut self) {
+        if self.system == SystemMounts::Writable {
+            let set = MountAttributes::READ_ONLY | MountAttributes::NOSUID | MountAttributes::NODEV;
+            self.restrict_but_top(c"", set);
+        }
+        self.system = SystemMounts::Restricted;
+    }
+
+    /// Sets attributes of a mount and of all below it, which are private and read-only; the mount itself stays writable.
+    fn restrict_but_top(&mut self, path: &CStr, set: u64) {
+        let (path, propagation) = (path.to_owned(), MountAttributes::PRIVATE);
+        let all = MountAttributes { set, propagation, ..MountAttributes::default() };
+        let top = MountAttributes { clear: MountAttributes::READ_ONLY, ..MountAttributes::default() };
+        self.step(Step::Restrict { path: path.clone(), attributes: all, reach: Reach::All });
+        self.step(Step::Restrict { path, attributes: top, reach: Reach::One });
     }
 
     fn bind(&mut self, source: &Path, target: &Path, set: u64) -> io::Result<()> {
@@ -233,13 +312,10 @@ impl RootfsBuilder<'_> {
 
     fn scratch(&mut self, target: &Path, size: u64, more: u64) -> io::Result<()> {
         self.mount_point(target, MountPoint::Folder)?;
-        let mode = if target == Path::new("/tmp") || more != 0 { c"1777" } else { c"0755" };
+        let mode = if target == Path::new("/tmp") || more != 0 { "1777" } else { "0755" };
         let names = names_within(size, self.is_tight);
-        let [size, names] = [size, names].map(|number| c_string(number.to_string().as_ref()));
-        let (size, names) = (size?, names?);
-        let (path, attributes) =
-            (below_root(target)?, MountAttributes::NOSUID | MountAttributes::NODEV | more);
-        self.step(Step::Scratch { path, size, names, mode: mode.to_owned(), attributes });
+        let options = format!("size={size},nr_inodes={names},mode={mode}");
+        self.filesystem(c"tmpfs", target, MountAttributes::NOSUID | MountAttributes::NODEV | more, &options)?;
         // The created directories below are now covered by this mount.
         self.made.retain(|made| !made.starts_with(target) || made == target);
         Ok(())
@@ -247,16 +323,30 @@ impl RootfsBuilder<'_> {
 
     fn processes(&mut self, target: &Path) -> io::Result<()> {
         self.mount_point(target, MountPoint::Folder)?;
-        self.step(Step::Processes(below_root(target)?));
+        let set = MountAttributes::NOSUID | MountAttributes::NODEV | MountAttributes::NOEXEC;
+        self.filesystem(c"proc", target, set, "")?;
+        let empty = [(HIDDEN_FILES, c".nothing"), (HIDDEN_FOLDERS, c".nothing.d")];
         for name in FROZEN {
-            self.step(Step::Freeze(below_root(&target.join(name))?));
+            let path = below_root(&target.join(name))?;
+            self.step(Step::Bind { source: path.clone(), path, missing: Missing::IsFine });
         }
-        for name in HIDDEN_FILES {
-            self.step(Step::HideFile(below_root(&target.join(name))?));
+        for (name, source) in empty.iter().flat_map(|(names, by)| names.iter().map(move |name| (name, *by))) {
+            let (source, path) = (source.to_owned(), below_root(&target.join(name))?);
+            self.step(Step::Bind { source, path, missing: Missing::IsFine });
         }
-        for name in HIDDEN_FOLDERS {
-            self.step(Step::HideFolder { path: below_root(&target.join(name))?, way: Way::OfSteps });
-        }
+        self.restrict_but_top(&below_root(target)?, set | MountAttributes::READ_ONLY);
+        Ok(())
+    }
+
+    fn filesystem(
+        &mut self,
+        kind: &'static CStr,
+        target: &Path,
+        attributes: u64,
+        options: &str,
+    ) -> io::Result<()> {
+        let (path, options, way) = (below_root(target)?, c_string(options.as_ref())?, self.way_to(target));
+        self.step(Step::Filesystem { kind, path, attributes, options, way });
         Ok(())
     }
 
@@ -264,29 +354,36 @@ impl RootfsBuilder<'_> {
         for name in DEVICES {
             let path = target.join(name);
             self.mount_point(&path, MountPoint::File)?;
-            self.bind(
-                &Path::new("/dev").join(name),
-                &path,
-                MountAttributes::NOSUID | MountAttributes::NOEXEC | MountAttributes::READ_ONLY,
-            )?;
+            self.device(&Path::new("/dev").join(name), &path)?;
         }
         if let Some(terminal) = self.terminal {
             // ttyname(3) needs a path for the terminal.
             let path = target.join("console");
             self.mount_point(&path, MountPoint::File)?;
-            self.bind(
-                terminal,
-                &path,
-                MountAttributes::NOSUID | MountAttributes::NOEXEC | MountAttributes::READ_ONLY,
-            )?;
+            self.bind(terminal, &path, OF_DEVICES)?;
         }
         for (name, to) in DEVICE_LINKS {
             let (path, to) = (below_root(&target.join(name))?, c_string(to.as_ref())?);
             self.step(Step::Link { path, to });
         }
         self.mount_point(&target.join("pts"), MountPoint::Folder)?;
-        self.step(Step::Terminals(below_root(&target.join("pts"))?));
+        let set = MountAttributes::NOSUID | MountAttributes::NOEXEC;
+        self.filesystem(c"devpts", &target.join("pts"), set, "ptmxmode=0666,mode=0620")?;
         self.scratch(&target.join("shm"), self.shared_memory, MountAttributes::NOEXEC)
+    }
+
+    /// Mounts a device by its name where all users may search its directory.
+    fn device(&mut self, source: &Path, target: &Path) -> io::Result<()> {
+        if self.way_to(target) == Way::Foreign || !source.parent().is_some_and(|folder| self.is_open(folder))
+        {
+            return self.bind(source, target, OF_DEVICES);
+        }
+        self.bind_by_name(source, target)?;
+        let path = below_root(target)?;
+        let propagation = MountAttributes::PRIVATE;
+        let attributes = MountAttributes { set: OF_DEVICES, propagation, ..MountAttributes::default() };
+        self.step(Step::Restrict { path, attributes, reach: Reach::One });
+        Ok(())
     }
 
     /// Returns who made the directories that lead to a mount point.

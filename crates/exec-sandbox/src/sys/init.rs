@@ -5,7 +5,9 @@
 use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
 use super::drop_inherited_memory::drop_inherited_memory;
-use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, Step, Way, copy_mount};
+use super::launch::{
+    Landlock, Launch, Missing, REPORT_END, REPORT_SETUP, Reach, Report, Stage, Step, Way, copy_mount,
+};
 use super::raw::{self, ALL_SIGNALS, EndedChild, Errno, KernelLimit, MountAttributes, Result, Side};
 use super::{command, proxy_listener};
 
@@ -14,6 +16,9 @@ const WEIGHT: &[u8] = b"19";
 
 /// The delay before the next attempt to set it.
 const TRY_AGAIN_MS: i64 = 40;
+
+/// Number of descriptors of a ruleset that are closed with all others before the command starts, and not one by one.
+const HELD_OF_RULESET: usize = 16;
 
 /// A failed step: the stage, the number of the step, and the error.
 pub(super) type Failure = (Stage, usize, Errno);
@@ -101,7 +106,8 @@ fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
     // Landlock and seccomp require it of a process without capabilities.
     raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(at(Stage::Capabilities))?;
     if let Some(landlock) = &launch.landlock {
-        enforce_landlock(landlock).map_err(|(step, errno)| (Stage::Landlock, step, errno))?;
+        enforce_landlock(landlock, HELD_OF_RULESET)
+            .map_err(|(step, errno)| (Stage::Landlock, step, errno))?;
     }
     // The seccomp filter denies changing the affinity back.
     if let Some(processors) = &launch.processors {
@@ -124,31 +130,35 @@ fn make_root(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure>
             None => copy_mount(bind_source).map_err(|errno| (Stage::Sources, number, errno))?.into_raw_fd(),
         };
     }
-    let root = empty_root().map_err(|errno| (Stage::Root, 0, errno))?;
+    let masks = launch.steps.iter().any(|step| matches!(step, Step::MaskFile(_)));
+    let root = empty_root(masks).map_err(|errno| (Stage::Root, 0, errno))?;
     for (number, step) in launch.steps.iter().enumerate() {
         carry_out(root.as_raw_fd(), step, bind_sources).map_err(|errno| (Stage::Rootfs, number, errno))?;
     }
-    enter(&root).map_err(|errno| (Stage::Pivot, 0, errno))
+    enter(&root, masks).map_err(|errno| (Stage::Pivot, 0, errno))
 }
 
-/// Mounts an empty tmpfs over a directory that every machine has, and creates the files that hide others.
-fn empty_root() -> Result<OwnedFd> {
-    let options = [(c"size", c"1m"), (c"mode", c"0755")];
-    let root = raw::new_filesystem(c"tmpfs", &options, MountAttributes::NOSUID | MountAttributes::NODEV)?;
-    let place = raw::open_path(libc::AT_FDCWD, c"/usr", libc::O_PATH | libc::O_DIRECTORY, false)?;
-    raw::move_mount(root.as_raw_fd(), place.as_raw_fd())?;
+/// Mounts an empty tmpfs over a directory that every machine has, enters it, and creates the files that hide others.
+fn empty_root(masks: bool) -> Result<OwnedFd> {
+    let attributes = MountAttributes::NOSUID | MountAttributes::NODEV;
+    raw::mount_new(c"tmpfs", c"/usr", attributes, c"size=1m,mode=0755")?;
+    let root = raw::open_path(libc::AT_FDCWD, c"/usr", libc::O_PATH | libc::O_DIRECTORY, false)?;
+    raw::enter(root.as_raw_fd())?;
     raw::make_file(root.as_raw_fd(), c".nothing")?;
     raw::make_folder(root.as_raw_fd(), c".nothing.d", 0o555)?;
-    raw::make_mask(root.as_raw_fd(), c".masked")?;
+    if masks {
+        raw::make_mask(root.as_raw_fd(), c".masked")?;
+    }
     Ok(root)
 }
 
-fn enter(root: &OwnedFd) -> Result {
+fn enter(root: &OwnedFd, masks: bool) -> Result {
     // Mounted over the hidden files, they remain without a name.
     raw::unlink(root.as_raw_fd(), c".nothing", 0)?;
     raw::unlink(root.as_raw_fd(), c".nothing.d", libc::AT_REMOVEDIR)?;
-    raw::unlink(root.as_raw_fd(), c".masked", 0)?;
-    raw::enter(root.as_raw_fd())?;
+    if masks {
+        raw::unlink(root.as_raw_fd(), c".masked", 0)?;
+    }
     raw::become_root_here()?;
     let read_only = MountAttributes { set: MountAttributes::READ_ONLY, ..MountAttributes::default() };
     raw::mount_setattr(root.as_raw_fd(), &read_only, false)?;
@@ -161,27 +171,21 @@ fn carry_out(root: RawFd, step: &Step, bind_sources: &[RawFd]) -> Result {
         Step::File(path) => exists_already(raw::make_file(root, path)),
         Step::Link { path, to } => raw::make_link(root, path, to),
         Step::Text { path, text } => raw::make_text(root, path, text),
-        Step::Scratch { path, size, names, mode, attributes } => {
-            let options =
-                [(c"size", size.as_c_str()), (c"mode", mode.as_c_str()), (c"nr_inodes", names.as_c_str())];
-            place(root, path, &raw::new_filesystem(c"tmpfs", &options, *attributes)?)
+        Step::Filesystem { kind, path, attributes, options, way } => match way {
+            Way::OfSteps => raw::mount_new(kind, path, *attributes, options),
+            Way::Foreign => {
+                // Mounted at `.`, so that no name of a foreign path is looked up twice.
+                raw::enter(target(root, path)?.as_raw_fd())?;
+                raw::mount_new(kind, c".", *attributes, options)?;
+                raw::enter(root)
+            }
+        },
+        Step::Bind { source, path, missing: Missing::IsAnError } => raw::bind_mount(source, path),
+        Step::Bind { source, path, missing: Missing::IsFine } => {
+            missing_is_fine(raw::bind_mount(source, path))
         }
-        Step::Processes(path) => place(
-            root,
-            path,
-            &raw::new_filesystem(
-                c"proc",
-                &[],
-                MountAttributes::NOSUID | MountAttributes::NODEV | MountAttributes::NOEXEC,
-            )?,
-        ),
-        Step::Terminals(path) => {
-            let options = [(c"ptmxmode", c"0666"), (c"mode", c"0620")];
-            place(
-                root,
-                path,
-                &raw::new_filesystem(c"devpts", &options, MountAttributes::NOSUID | MountAttributes::NOEXEC)?,
-            )
+        Step::Restrict { path, attributes, reach } => {
+            raw::mount_setattr_at(root, path, attributes, *reach == Reach::All)
         }
         Step::Mount { bind_source, path, way } => {
             attach(*bind_sources.get(*bind_source).ok_or(libc::EINVAL)?, root, path, *way)
@@ -197,10 +201,8 @@ fn carry_out(root: RawFd, step: &Step, bind_sources: &[RawFd]) -> Result {
             raw::mount_setattr(copy.as_raw_fd(), attributes, true)?;
             raw::move_mount(copy.as_raw_fd(), there.as_raw_fd())
         }
-        Step::Freeze(path) => missing_is_fine(freeze(root, path)),
-        Step::HideFile(path) => missing_is_fine(hide(root, path, Way::OfSteps, c".nothing")),
-        Step::MaskFile(path) => missing_is_fine(hide(root, path, Way::Foreign, c".masked")),
-        Step::HideFolder { path, way } => missing_is_fine(hide(root, path, *way, c".nothing.d")),
+        Step::MaskFile(path) => missing_is_fine(hide(root, path, c".masked")),
+        Step::HideFolder(path) => missing_is_fine(hide(root, path, c".nothing.d")),
     }
 }
 
@@ -246,15 +248,7 @@ fn overlay(root: RawFd, lower: RawFd, layer: RawFd, path: &std::ffi::CStr) -> Re
     Ok(())
 }
 
-fn freeze(root: RawFd, path: &std::ffi::CStr) -> Result {
-    let there = target(root, path)?;
-    let copy = raw::open_tree(there.as_raw_fd(), c"")?;
-    let read_only = MountAttributes { set: MountAttributes::READ_ONLY, ..MountAttributes::default() };
-    raw::mount_setattr(copy.as_raw_fd(), &read_only, true)?;
-    raw::move_mount(copy.as_raw_fd(), there.as_raw_fd())
-}
-
-fn hide(root: RawFd, path: &std::ffi::CStr, way: Way, nothing: &std::ffi::CStr) -> Result {
+fn hide(root: RawFd, path: &std::ffi::CStr, nothing: &std::ffi::CStr) -> Result {
     let nothing = raw::open_tree(root, nothing)?;
     let closed = MountAttributes {
         set: MountAttributes::READ_ONLY
@@ -264,7 +258,7 @@ fn hide(root: RawFd, path: &std::ffi::CStr, way: Way, nothing: &std::ffi::CStr) 
         ..MountAttributes::default()
     };
     raw::mount_setattr(nothing.as_raw_fd(), &closed, false)?;
-    attach(nothing.as_raw_fd(), root, path, way)
+    attach(nothing.as_raw_fd(), root, path, Way::Foreign)
 }
 
 fn exists_already(result: Result) -> Result {
@@ -275,13 +269,17 @@ fn missing_is_fine(result: Result) -> Result {
     if result == Err(libc::ENOENT) { Ok(()) } else { result }
 }
 
-pub(super) fn enforce_landlock(landlock: &Landlock) -> Result<(), (usize, Errno)> {
+/// Enforces a ruleset. It may have thousands of rules, and the first `held` descriptors stay open.
+pub(super) fn enforce_landlock(landlock: &Landlock, held: usize) -> Result<(), (usize, Errno)> {
     let ruleset = raw::landlock_ruleset(landlock.handled, landlock.scopes, landlock.version)
         .map_err(|errno| (0, errno))?;
     for (number, (path, allowed)) in landlock.rules.iter().enumerate() {
         let failed = |errno| (number + 1, errno);
         let place = raw::open_path(libc::AT_FDCWD, path, libc::O_PATH, false).map_err(failed)?;
         raw::landlock_allow(ruleset.as_fd(), place.as_raw_fd(), *allowed).map_err(failed)?;
+        if number < held {
+            std::mem::forget(place);
+        }
     }
     if let Some((terminal, allowed)) = landlock.terminal {
         raw::landlock_allow(ruleset.as_fd(), terminal, allowed).map_err(|errno| (0, errno))?;

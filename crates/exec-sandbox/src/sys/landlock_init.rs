@@ -93,7 +93,8 @@ pub(super) fn restrict(launch: &Launch) -> Result<(), (Stage, Errno)> {
         raw::drop_capabilities().map_err(at(Stage::Capabilities))?;
     }
     raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(at(Stage::Capabilities))?;
-    enforce_landlock(landlock).map_err(|(_, errno)| (Stage::Landlock, errno))?;
+    // The limit on open files may be low already.
+    enforce_landlock(landlock, 0).map_err(|(_, errno)| (Stage::Landlock, errno))?;
     raw::install_filter(&launch.filter).map_err(at(Stage::Filter))
 }
 

@@ -107,15 +107,27 @@ pub(crate) enum Step {
         path: CString,
         text: Vec<u8>,
     },
-    Scratch {
+    /// Mounts a new file system.
+    Filesystem {
+        kind: &'static CStr,
         path: CString,
-        size: CString,
-        names: CString,
-        mode: CString,
         attributes: u64,
+        options: CString,
+        way: Way,
     },
-    Processes(CString),
-    Terminals(CString),
+    /// Bind-mounts a path by its name. The directories that lead to source and mount point are this machine's `/etc` and `/dev`
+    /// or were made by steps, so that there is no symlink among them. A source that is a relative path is in the new root.
+    Bind {
+        source: CString,
+        path: CString,
+        missing: Missing,
+    },
+    /// Changes the mount at a path, or all mounts there and below.
+    Restrict {
+        path: CString,
+        attributes: MountAttributes,
+        reach: Reach,
+    },
     /// Mounts a bind source at its target.
     Mount {
         bind_source: usize,
@@ -133,17 +145,27 @@ pub(crate) enum Step {
         path: CString,
         attributes: MountAttributes,
     },
-    /// Makes a path read-only, if it exists.
-    Freeze(CString),
-    /// Hides a file of `/proc` behind an empty one, if it exists.
-    HideFile(CString),
     /// Hides a file behind a device that cannot be opened, if it exists.
     MaskFile(CString),
     /// Hides a directory behind an empty one, if it exists.
-    HideFolder {
-        path: CString,
-        way: Way,
-    },
+    HideFolder(CString),
+}
+
+/// What a mount point that does not exist means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// The sandbox cannot be built.
+    IsAnError,
+    /// The kernel has no such file, so nothing is to be done.
+    IsFine,
+}
+
+/// Which mounts a step changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    One,
+    /// The one at the path and all below it.
+    All,
 }
 
 /// Who made the directories that lead to a mount point.

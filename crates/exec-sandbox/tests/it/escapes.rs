@@ -116,6 +116,37 @@ fn nothing_for_the_host_to_trip_over_is_left() {
     assert!(!live.workspace().join("n").exists());
 }
 
+/// The options of each mount that a command sees, by its mount point, and whether mounts of this machine propagate to it.
+fn mounts_inside(live: &Live) -> Vec<(String, Vec<String>, bool)> {
+    let mounts = live.script("cat /proc/self/mountinfo");
+    let mount = |line: &str| {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let options = fields[5].split(',').map(str::to_owned).collect();
+        (fields[4].to_owned(), options, fields[6] != "-")
+    };
+    mounts.lines().map(mount).collect()
+}
+
+#[test]
+fn every_mount_is_as_narrow_as_it_can_be() {
+    let Some(live) = Live::new() else { return };
+    let home = std::env::home_dir().unwrap();
+    let workspace = live.workspace();
+    let writable = ["/tmp", "/proc", "/dev/shm", "/dev/pts"].map(Path::new);
+    let writable = [&writable[..], &[home.as_path(), workspace.as_path()]].concat();
+    let mounts = mounts_inside(&live);
+    let of_etc = mounts.iter().filter(|(path, ..)| path.starts_with("/etc/")).count();
+    assert!(of_etc > 3 && mounts.iter().any(|(path, ..)| path == "/dev/null"), "{mounts:?}");
+    for (path, options, propagates) in &mounts {
+        let has = |option: &str| options.iter().any(|one| one == option);
+        let is_device = path.starts_with("/dev/") && path != "/dev/shm";
+        let runs_nothing = path.starts_with("/proc") || path.starts_with("/dev/");
+        assert_eq!(has("ro"), !writable.contains(&Path::new(path)), "{path} {options:?}");
+        assert!(has("nosuid") && (is_device || has("nodev")) && !propagates, "{path} {options:?}");
+        assert!(!runs_nothing || has("noexec"), "{path} {options:?}");
+    }
+}
+
 #[test]
 fn settings_of_the_kernel_stay() {
     let Some(live) = Live::new() else { return };

@@ -1,6 +1,6 @@
 //! Mounts and the root.
 
-use std::ffi::{CStr, c_int, c_uint};
+use std::ffi::{CStr, c_int, c_uint, c_ulong};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
 use rustix::mount::{MountAttrFlags, MountPropagationFlags};
@@ -30,19 +30,39 @@ impl MountAttributes {
 
 /// Changes a mount, and with `recursive` all mounts below it.
 pub(crate) fn mount_setattr(mount: RawFd, attributes: &MountAttributes, recursive: bool) -> Result {
-    let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
+    mount_setattr_at(mount, c"", attributes, recursive)
+}
+
+/// Changes the mount at a path, and with `recursive` all mounts below it. An empty path is the mount of the descriptor.
+pub(crate) fn mount_setattr_at(
+    folder: RawFd,
+    path: &CStr,
+    attributes: &MountAttributes,
+    recursive: bool,
+) -> Result {
+    let flags = libc::AT_EMPTY_PATH | libc::AT_SYMLINK_NOFOLLOW;
+    let flags = flags | if recursive { libc::AT_RECURSIVE } else { 0 };
+    let attributes = attributes as *const MountAttributes;
     let size = size_of::<MountAttributes>();
-    // SAFETY: the empty name ends in 0, and the attributes have the size that is given.
-    done(unsafe {
-        libc::syscall(
-            libc::SYS_mount_setattr,
-            mount,
-            c"".as_ptr(),
-            flags,
-            attributes as *const MountAttributes,
-            size,
-        )
-    })
+    // SAFETY: the path ends in 0, and the attributes have the size that is given.
+    done(unsafe { libc::syscall(libc::SYS_mount_setattr, folder, path.as_ptr(), flags, attributes, size) })
+}
+
+/// Mounts a new file system at a path with these options, in one call. Symlinks in the path are followed.
+pub(crate) fn mount_new(kind: &CStr, path: &CStr, attributes: u64, options: &CStr) -> Result {
+    // MOUNT_ATTR_RDONLY, _NOSUID, _NODEV and _NOEXEC have the numbers of the flags of mount(2).
+    mount(kind, path, kind, attributes, options)
+}
+
+/// Bind-mounts a path, with all mounts below it. Symlinks in both paths are followed.
+pub(crate) fn bind_mount(source: &CStr, path: &CStr) -> Result {
+    mount(source, path, c"", libc::MS_BIND | libc::MS_REC, c"")
+}
+
+fn mount(source: &CStr, path: &CStr, kind: &CStr, flags: c_ulong, options: &CStr) -> Result {
+    let (source, path) = (source.as_ptr(), path.as_ptr());
+    // SAFETY: all four strings end in 0.
+    done(unsafe { libc::syscall(libc::SYS_mount, source, path, kind.as_ptr(), flags, options.as_ptr()) })
 }
 
 /// Clones the mounts at a descriptor.
