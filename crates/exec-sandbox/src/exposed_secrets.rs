@@ -12,8 +12,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use stockade_files::real_path;
-
 use crate::plain_file::read_plain;
 use crate::plan::Plan;
 use crate::spec::SandboxSpec;
@@ -39,7 +37,7 @@ impl Seen {
 
     /// Returns the record before a request; an empty one if the requested command could write the record itself.
     pub(crate) fn before(spec: &SandboxSpec) -> Self {
-        let state = crate::state::folder(&[]).map(|state| real_path(&state).unwrap_or(state));
+        let state = crate::state::real_folder();
         let mut writable = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill);
         let state = state.filter(|state| !writable.any(|path| state.starts_with(path)));
         state.map(|state| Self::of(&state, &spec.workspace)).unwrap_or_default()

@@ -4,16 +4,20 @@
 
 mod git;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, fstat, openat, openat2, statat,
+};
 use rustix::io::Errno;
-use stockade_files::{read_kernel_file, real_path};
+use rustix::thread::{SecureComputingMode, secure_computing_mode};
+use stockade_files::{read_kernel_line, real_path};
 use stockade_handoff::trust;
 use stockade_names::{fits, fold};
 
@@ -37,6 +41,9 @@ use crate::workspace::targets::add_hooks;
 /// Where most files of the system's settings are.
 const ETC: &str = "/etc";
 
+/// The names in a directory, and the types of those that are not symlinks.
+type Listing = BTreeMap<OsString, Option<Entry>>;
+
 /// Returns the facts about this machine that planning `spec` needs.
 pub fn probe(spec: &SandboxSpec) -> HostFacts {
     let environment = std::env::vars_os().collect();
@@ -51,11 +58,14 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         ..HostFacts::default()
     };
     look_at_system(&mut facts);
-    let places: Vec<PathBuf> = places(spec, &home, &facts.environment).collect();
+    let at_home = types_in(&home);
+    let places: Vec<PathBuf> = places(spec, &home, &at_home, &facts.environment).collect();
     places.iter().for_each(|path| look(path, &mut facts));
-    links_at(&home).into_iter().for_each(|path| look(&path, &mut facts));
+    // The targets of symlinks in the home could be shared by another path.
+    let links = at_home.iter().filter(|(_, entry)| entry.is_none());
+    links.for_each(|(name, _)| look(&home.join(name), &mut facts));
     facts.home = home;
-    secrets(spec, &facts).into_iter().for_each(|path| look(&path, &mut facts));
+    secrets(spec, &facts, &at_home).into_iter().for_each(|path| look(&path, &mut facts));
     let hooks;
     (facts.git, hooks) = git::harmless(spec, &facts.home, &facts.environment);
     // Bubblewrap is tested by running it, which takes time, so only where it may be used.
@@ -79,21 +89,25 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     facts
 }
 
-/// Looks at the paths of the table of the system. Most are in `/etc`: one listing tells which exist, and their types.
+/// Looks at the paths of the table of the system. Nearly all are in `/` or `/etc`: two listings tell which exist, and their types.
 fn look_at_system(facts: &mut HostFacts) {
-    let is_plain = without_links(Path::new(ETC)) == Ok(Entry::Folder);
-    let listed = if is_plain { types_in(Path::new(ETC)) } else { BTreeMap::new() };
-    for path in SYSTEM.iter().flat_map(|(row, _)| of_the_system(row, &listed)) {
-        let name = path.strip_prefix(ETC).ok();
-        match name.and_then(|name| listed.get(name.as_os_str())).and_then(Option::as_ref) {
-            Some(entry) => drop(facts.entries.insert(path, entry.clone())),
+    let root = types_in(Path::new("/"));
+    let is_plain = root.get(OsStr::new("etc")) == Some(&Some(Entry::Folder));
+    let etc = if is_plain { types_in(Path::new(ETC)) } else { Listing::new() };
+    for path in SYSTEM.iter().flat_map(|(row, _)| of_the_system(row, &etc)) {
+        let listing = if path.parent() == Some(Path::new("/")) { &root } else { &etc };
+        match path.file_name().filter(|_| path.components().count() <= 3).and_then(|name| listing.get(name)) {
+            Some(Some(entry)) => drop(facts.entries.insert(path, entry.clone())),
+            Some(None) => look_through_links(&path, facts),
+            // It is deeper, or missing.
+            None if path.parent() == Some(Path::new("/")) && !root.is_empty() => {}
             None => look(&path, facts),
         }
     }
 }
 
 /// Returns the paths that may exist of those that a row of the system table matches, if these are in [`ETC`].
-fn of_the_system(row: &str, in_etc: &BTreeMap<OsString, Option<Entry>>) -> Vec<PathBuf> {
+fn of_the_system(row: &str, in_etc: &Listing) -> Vec<PathBuf> {
     let path = Path::new(row);
     let Ok(below) = path.strip_prefix(ETC) else { return vec![path.to_path_buf()] };
     if let Some(begin) = below.as_os_str().as_encoded_bytes().strip_suffix(b"*") {
@@ -105,23 +119,50 @@ fn of_the_system(row: &str, in_etc: &BTreeMap<OsString, Option<Entry>>) -> Vec<P
 }
 
 /// Returns the names in a directory, and the types of those that are not symlinks.
-fn types_in(folder: &Path) -> BTreeMap<OsString, Option<Entry>> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let typed = entries.map(|entry| {
-        let kind = entry.file_type().ok().filter(|kind| !kind.is_symlink());
-        (entry.file_name(), kind.map(Entry::of_type))
-    });
-    typed.collect()
+fn types_in(folder: &Path) -> Listing {
+    /// Enough for nearly all of `/etc`, so that two calls read it.
+    const ROOM: usize = 32 << 10;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(folder) = openat(CWD, folder, flags, Mode::empty()) else { return Listing::new() };
+    let mut room = Vec::with_capacity(ROOM);
+    let mut entries = RawDir::new(&folder, room.spare_capacity_mut());
+    let mut listing = Listing::new();
+    while let Some(Ok(entry)) = entries.next() {
+        let name = entry.file_name();
+        let kind = match entry.file_type() {
+            // Not every file system tells.
+            FileType::Unknown => statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)
+                .map_or(FileType::Unknown, |data| FileType::from_raw_mode(data.st_mode)),
+            kind => kind,
+        };
+        let name = OsStr::from_bytes(name.to_bytes());
+        if name != "." && name != ".." {
+            listing.insert(name.to_owned(), (kind != FileType::Symlink).then(|| of_type(kind)));
+        }
+    }
+    listing
+}
+
+const fn of_type(kind: FileType) -> Entry {
+    match kind {
+        FileType::Directory => Entry::Folder,
+        FileType::RegularFile => Entry::File,
+        FileType::Socket => Entry::Socket,
+        _ => Entry::Other,
+    }
 }
 
 /// Returns the paths whose existence and type the plan for `spec` depends on, beside those of the system.
 fn places(
     spec: &SandboxSpec,
     home: &Path,
+    listed: &Listing,
     environment: &BTreeMap<OsString, OsString>,
 ) -> impl Iterator<Item = PathBuf> {
-    let names = names_in(home);
-    let rows = rows_at_home(spec.home).filter(move |row| begins_with(Path::new(row.0), &names));
+    let mut missing = MissingFolders { home, known: BTreeMap::new() };
+    let rows = rows_at_home(spec.home);
+    let rows = rows
+        .filter(move |row| begins_with(Path::new(row.0), listed) && !missing.are_around(Path::new(row.0)));
     let on_path = path_at_home(environment, home).filter(|_| spec.home == HomeView::Tools);
     let at_home = rows.map(|row| home.join(row.0)).chain(on_path);
     let socket = spec.network.socket();
@@ -131,14 +172,27 @@ fn places(
     replaced.chain(at_home).chain(named(spec).chain(socket).chain(kept_back).cloned())
 }
 
-/// Returns the names in a directory. One listing replaces a lookup per row of a table: few homes contain more than a handful of them.
-fn names_in(folder: &Path) -> BTreeSet<OsString> {
-    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect()
+/// Whether the first component of a relative path is one of these names. One listing replaces a lookup per row of a table: few homes
+/// contain more than a handful of them.
+fn begins_with(path: &Path, listed: &Listing) -> bool {
+    path.components().next().is_some_and(|first| listed.contains_key(first.as_os_str()))
 }
 
-/// Whether the first component of a relative path is one of these names.
-fn begins_with(path: &Path, names: &BTreeSet<OsString>) -> bool {
-    path.components().next().is_some_and(|first| names.contains(first.as_os_str()))
+/// Directories below the home that many rows of the table are in: each is looked up once.
+struct MissingFolders<'h> {
+    home: &'h Path,
+    known: BTreeMap<&'static Path, bool>,
+}
+
+impl MissingFolders<'_> {
+    /// Whether a directory around a relative path is missing, other than the first, which was listed.
+    fn are_around(&mut self, path: &'static Path) -> bool {
+        let Some(folder) = path.parent().filter(|folder| folder.components().count() > 1) else {
+            return false;
+        };
+        let is_missing = || statat(CWD, self.home.join(folder), AtFlags::empty()).is_err();
+        *self.known.entry(folder).or_insert_with(is_missing)
+    }
 }
 
 /// Returns the paths that a request names.
@@ -151,17 +205,8 @@ fn named(spec: &SandboxSpec) -> impl Iterator<Item = &PathBuf> {
         .chain(state)
 }
 
-/// Returns the symlinks in the home. Their targets could be shared by another path.
-fn links_at(home: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(home).into_iter().flatten().flatten();
-    entries
-        .filter(|entry| entry.file_type().is_ok_and(|it| it.is_symlink()))
-        .map(|entry| entry.path())
-        .collect()
-}
-
 /// Returns the paths of possible credentials in shared directories.
-fn secrets(spec: &SandboxSpec, facts: &HostFacts) -> Vec<PathBuf> {
+fn secrets(spec: &SandboxSpec, facts: &HostFacts, listed: &Listing) -> Vec<PathBuf> {
     let at_home = rows_at_home(spec.home).map(|row| facts.home.join(row.0));
     let at_home = at_home.chain(path_at_home(&facts.environment, &facts.home));
     let at_home = at_home.filter(|path| facts.entries.contains_key(path));
@@ -170,7 +215,8 @@ fn secrets(spec: &SandboxSpec, facts: &HostFacts) -> Vec<PathBuf> {
     for (home, (folder, name)) in homes(facts).flat_map(|home| masked().map(move |it| (home, it))) {
         folders.entry(home.join(folder)).or_default().push(name);
     }
-    let homes: Vec<(&Path, BTreeSet<OsString>)> = homes(facts).map(|home| (home, names_in(home))).collect();
+    let listing = |home: &Path| if *home == facts.home { listed.clone() } else { types_in(home) };
+    let homes: Vec<(&Path, Listing)> = homes(facts).map(|home| (home, listing(home))).collect();
     folders.retain(|folder, _| {
         if !homes
             .iter()
@@ -218,22 +264,20 @@ fn without_links(path: &Path) -> Result<Entry, Errno> {
     if !crate::binds::is_plain(path) {
         return Err(Errno::LOOP);
     }
-    Ok(match FileType::from_raw_mode(fstat(&there)?.st_mode) {
-        FileType::Directory => Entry::Folder,
-        FileType::RegularFile => Entry::File,
-        FileType::Socket => Entry::Socket,
-        _ => Entry::Other,
-    })
+    Ok(of_type(FileType::from_raw_mode(fstat(&there)?.st_mode)))
 }
 
 fn look_through_links(path: &Path, facts: &mut HostFacts) {
-    let Ok(data) = fs::symlink_metadata(path) else { return };
+    // Only a symlink can be read as one.
+    let to = fs::read_link(path).ok();
+    let data = if to.is_none() { fs::symlink_metadata(path).ok() } else { None };
+    if to.is_none() && data.is_none() {
+        return;
+    }
     let real = real_path(path).ok();
-    let entry = if data.is_symlink() || real.as_deref() != Some(path) {
-        let to = data.is_symlink().then(|| fs::read_link(path).ok()).flatten();
-        Entry::Link { to, resolved: real.clone() }
-    } else {
-        Entry::of(&data)
+    let entry = match data.filter(|_| real.as_deref() == Some(path)) {
+        Some(data) => Entry::of(&data),
+        None => Entry::Link { to, resolved: real.clone() },
     };
     facts.entries.insert(path.to_path_buf(), entry);
     // The target of a symlink may be mounted in its place, so its type is needed as well.
@@ -245,7 +289,7 @@ fn look_through_links(path: &Path, facts: &mut HostFacts) {
 }
 
 fn kernel() -> Kernel {
-    let number = |path: &str| read_kernel_file(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let number = |path: &str| read_kernel_line(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let may = number("/proc/sys/user/max_user_namespaces").is_none_or(|most| most > 0)
         && number("/proc/sys/kernel/unprivileged_userns_clone").is_none_or(|on| on > 0);
     Kernel {
@@ -265,10 +309,8 @@ fn mediation() -> bool {
             std::str::from_utf8(number).ok().and_then(|number| number.parse::<u32>().ok()).unwrap_or_default()
         });
         let is_new = (numbers.next(), numbers.next()) >= (Some(5), Some(19));
-        let status = || read_kernel_file("/proc/self/status").unwrap_or_default();
-        is_new
-            && Architecture::current().is_some()
-            && (!status().contains("Seccomp:\t2") || can_be_observed())
+        let is_filtered = || secure_computing_mode().map_or(true, |mode| mode == SecureComputingMode::Filter);
+        is_new && Architecture::current().is_some() && (!is_filtered() || can_be_observed())
     });
     *TRIED
 }

@@ -35,10 +35,12 @@ use crate::cgroup::Groups;
 use crate::enforcement::{Enforcement, Property};
 use crate::explain;
 use crate::host::Searched;
+use crate::journal;
 use crate::native::Ids;
 use crate::outcome::{End, Outcome};
 use crate::plan::Plan;
 use crate::provider::Provider;
+use crate::quarantined::Quarantined;
 use crate::refusal::Refusal;
 use crate::requirement::{cannot_enforce, in_whole};
 use crate::review::OverlayRun;
@@ -167,7 +169,16 @@ const GROUPED: &[Property] =
 /// The sandbox ends with the calling thread. The first process is a fork of that thread, so a program with much memory starts
 /// commands more slowly.
 pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
-    run_once(plan, streams, &RunControl::default())
+    let taken = recovered(plan);
+    let mut outcome = run_once(plan, streams, &RunControl::default())?;
+    outcome.quarantine.splice(0..0, taken);
+    Ok(outcome)
+}
+
+/// Sweeps after commands of killed supervisors.
+fn recovered(plan: &Plan) -> Vec<Quarantined> {
+    let state = crate::state::folder(&plan.mounts);
+    state.as_deref().map(journal::recover).unwrap_or_default()
 }
 
 fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outcome, RunError> {

@@ -17,13 +17,34 @@ const USUAL: usize = 4096;
 /// # Errors
 /// The file cannot be read, or is not UTF-8.
 pub fn read_kernel_file(path: impl AsRef<Path>) -> io::Result<String> {
+    read_until(path.as_ref(), |_| false)
+}
+
+/// Reads the first line of a text of the kernel, with its end. A text of one line is read by one call: the second, which only finds
+/// the end, is left out.
+///
+/// # Errors
+/// The file cannot be read, or is not UTF-8.
+pub fn read_kernel_line(path: impl AsRef<Path>) -> io::Result<String> {
+    let mut text = read_until(path.as_ref(), |text| text.contains(&b'\n'))?;
+    text.truncate(text.find('\n').map_or(text.len(), |end| end + 1));
+    Ok(text)
+}
+
+fn read_until(path: &Path, is_enough: impl Fn(&[u8]) -> bool) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut text = vec![0; USUAL];
     let mut length = 0;
     loop {
         match file.read(text.get_mut(length..).unwrap_or_default()) {
             Ok(0) => break,
-            Ok(read) => length += read,
+            Ok(read) => {
+                let read = length..length + read;
+                length = read.end;
+                if is_enough(text.get(read).unwrap_or_default()) {
+                    break;
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -47,6 +68,10 @@ mod tests {
             let text = "x".repeat(length);
             std::fs::write(&path, &text).unwrap();
             assert!(read_kernel_file(&path).unwrap() == text, "{length}");
+        }
+        for (text, line) in [("", ""), ("7", "7"), ("7\n", "7\n"), ("7\n8\n", "7\n"), ("\n8", "\n")] {
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(read_kernel_line(&path).unwrap(), line);
         }
         std::fs::write(&path, b"\xff").unwrap();
         assert_eq!(read_kernel_file(&path).unwrap_err().kind(), io::ErrorKind::InvalidData);

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
-use stockade_files::read_kernel_file;
+use stockade_files::read_kernel_line;
 
 use crate::limits::ResourceLimits;
 use crate::sys::raw::{KernelLimit, hard_limit};
@@ -19,7 +19,7 @@ use crate::sys::raw::{KernelLimit, hard_limit};
 /// Seconds between SIGXCPU, which a command can catch, and SIGKILL, which it cannot.
 const GRACE_SECONDS: u64 = 1;
 
-/// Returns the limits of each process. Where a control group limits memory, the processes need no limit of their own.
+/// Returns the limits of each process, which do not exceed the inherited hard limits: only root can raise those. Where a control group limits memory, the processes need no limit of their own.
 pub(crate) fn limits(limits: &ResourceLimits, grouped: bool) -> Vec<KernelLimit> {
     let memory = if grouped { None } else { limits.memory.bound() };
     let rows = [
@@ -34,10 +34,20 @@ pub(crate) fn limits(limits: &ResourceLimits, grouped: bool) -> Vec<KernelLimit>
         (libc::RLIMIT_NOFILE, limits.open_files.bound()),
     ];
     // These limits apply to all programs of the user together, so half of them is left for the others.
-    let halved = [libc::RLIMIT_SIGPENDING, libc::RLIMIT_MSGQUEUE]
-        .map(|resource| (resource, Some(hard_limit(resource as _) / 2)));
-    let set = rows.into_iter().chain(halved).filter_map(|(resource, limit)| Some((resource, limit?)));
-    set.map(|(resource, limit)| at_most_inherited(resource as _, limit))
+    let halved = [libc::RLIMIT_SIGPENDING, libc::RLIMIT_MSGQUEUE].map(|resource| {
+        let half = hard_limit(resource as _) / 2;
+        KernelLimit { resource: resource as _, soft: half, hard: half }
+    });
+    let set = rows.into_iter().filter_map(|(resource, limit)| Some((resource, limit?)));
+    set.map(|(resource, limit)| (resource as c_uint, limit, hard_limit(resource as _)))
+        // An inherited limit of 0 can only stay as it is.
+        .filter(|(_, _, inherited)| *inherited > 0)
+        .map(|(resource, limit, inherited)| KernelLimit {
+            resource,
+            soft: limit.min(inherited),
+            hard: limit.min(inherited),
+        })
+        .chain(halved)
         .chain(limits.cpu_time.bound().map(cpu_time))
         .collect()
 }
@@ -46,8 +56,8 @@ pub(crate) fn limits(limits: &ResourceLimits, grouped: bool) -> Vec<KernelLimit>
 /// not tell the reason: see setrlimit(2).
 fn cpu_time(time: Duration) -> KernelLimit {
     let hard = cpu_seconds(time).saturating_add(GRACE_SECONDS);
-    let limit = at_most_inherited(libc::RLIMIT_CPU as _, hard);
-    KernelLimit { soft: limit.hard.saturating_sub(GRACE_SECONDS).max(1), ..limit }
+    let hard = hard.min(hard_limit(libc::RLIMIT_CPU as _));
+    KernelLimit { resource: libc::RLIMIT_CPU as _, soft: hard.saturating_sub(GRACE_SECONDS).max(1), hard }
 }
 
 /// Returns whole seconds, at least 1, because the kernel treats 0 as 1.
@@ -60,15 +70,9 @@ pub(crate) fn reaches_hard_cpu_limit(limits: &ResourceLimits, seconds: u64) -> b
     limits.cpu_time.bound().is_some_and(|time| seconds >= cpu_time(time).hard)
 }
 
-/// Returns a limit that does not exceed the inherited hard limit, which only root can raise.
-fn at_most_inherited(resource: c_uint, limit: u64) -> KernelLimit {
-    let hard = limit.min(hard_limit(resource));
-    KernelLimit { resource, soft: hard, hard }
-}
-
 /// Returns the limit on inotify instances of a command: half of the user's.
 pub(crate) fn watchers() -> Option<CString> {
-    let text = read_kernel_file("/proc/sys/user/max_inotify_instances").ok()?;
+    let text = read_kernel_line("/proc/sys/user/max_inotify_instances").ok()?;
     let most: u64 = text.trim().parse().ok()?;
     CString::new((most / 2).to_string()).ok()
 }

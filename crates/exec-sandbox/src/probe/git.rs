@@ -120,7 +120,8 @@ fn text_of(spec: &SandboxSpec, path: &Path) -> Option<String> {
     if !data.is_file() || data.len() > MAX_LENGTH {
         return None;
     }
-    let mut bytes = Vec::new();
+    // Room for all, because the first piece would be 32 bytes otherwise.
+    let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or_default() + 1);
     file.take(MAX_LENGTH).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

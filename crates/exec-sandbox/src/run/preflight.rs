@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use stockade_files::read_kernel_file;
+use stockade_files::read_kernel_line;
 
 use super::{RunError, Streams, run};
 use crate::choices::SandboxBackend;
@@ -212,7 +212,7 @@ struct Known {
 
 impl Known {
     fn of(plan: &Plan) -> Option<Self> {
-        let boot = read_kernel_file("/proc/sys/kernel/random/boot_id").ok()?;
+        let boot = read_kernel_line("/proc/sys/kernel/random/boot_id").ok()?;
         let program = fs::metadata("/proc/self/exe").ok()?;
         let folder = crate::state::folder(&plan.mounts)?;
         let (user, provider) = (rustix::process::geteuid().as_raw(), plan.provider.name());

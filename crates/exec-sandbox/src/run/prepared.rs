@@ -1,9 +1,8 @@
 //! Runs a planned command, and plans again with another backend if the first one cannot be set up.
 
-use super::{RunControl, RunError, Streams, run_once};
+use super::{RunControl, RunError, Streams, recovered, run_once};
 use crate::choices::{OnUnavailable, SandboxBackend};
 use crate::host::HostFacts;
-use crate::journal;
 use crate::outcome::Outcome;
 use crate::plan::{Plan, plan};
 use crate::provider::Provider;
@@ -59,8 +58,7 @@ pub(super) struct Recovered {
 impl Recovered {
     /// Sweeps after commands of killed supervisors. Quarantined files cannot be mounted any more, so it probes and plans again.
     pub(super) fn before(spec: &SandboxSpec, facts: HostFacts, plan: Plan) -> Result<Self, RunError> {
-        let state = crate::state::folder(&plan.mounts);
-        let taken = state.as_deref().map(journal::recover).unwrap_or_default();
+        let taken = recovered(&plan);
         if taken.is_empty() {
             return Ok(Self { facts, plan, taken });
         }

@@ -25,13 +25,12 @@ pub(super) struct Sweeping {
     journal: Option<Journal>,
     /// Other running commands, with the state before each.
     others: Vec<(PathBuf, Snapshot)>,
-    recovered: Vec<Quarantined>,
     /// Existing symlinks in the repository of a linked worktree.
     strays: BTreeSet<(PathBuf, PathBuf)>,
 }
 
 impl Sweeping {
-    /// Sweeps after killed supervisors, and records the state before this command.
+    /// Records the state before this command.
     pub(super) fn begin(plan: &Plan, enforcement: &mut Enforcement) -> Self {
         let (workspace, others) = plan.guarded();
         // Changes in an overlay are judged by the review before they are applied.
@@ -39,7 +38,6 @@ impl Sweeping {
         let roots = roots(workspace, &others);
         let is_wanted = plan.protection == Protection::Names && !roots.is_empty();
         let state = crate::state::folder(&plan.mounts);
-        let recovered = state.as_deref().map(journal::recover).unwrap_or_default();
         let saved = is_wanted.then(|| Snapshot {
             roots,
             command: as_text(&plan.program, &plan.arguments),
@@ -54,19 +52,21 @@ impl Sweeping {
             let why = "no journal can be written at home: new protected names stay if this program is killed";
             enforcement.gap(Property::ProtectedNames, why);
         }
-        let others = journal.as_ref().zip(saved.as_ref()).map(|(journal, saved)| journal.others(saved));
+        // Other commands only matter for files that existed before.
+        let known = saved.as_ref().filter(|saved| !saved.entries.is_empty());
+        let others = journal.as_ref().zip(known).map(|(journal, saved)| journal.others(saved));
         let strays = strays_in(&plan.of_a_worktree());
-        Self { state, saved, journal, others: others.unwrap_or_default(), recovered, strays }
+        Self { state, saved, journal, others: others.unwrap_or_default(), strays }
     }
 
     /// Sweeps. The journal file is deleted afterwards, unless a file could not be moved.
     pub(super) fn end(mut self, plan: &Plan, observer: Option<&Observer>) -> (Vec<Quarantined>, Swept) {
-        let mut quarantine = std::mem::take(&mut self.recovered);
         // Without a sweep, no changes are reported.
         let Some(saved) = &self.saved else {
-            return (quarantine, Swept { watched: plan.watched.clone(), ..Swept::default() });
+            return (Vec::new(), Swept { watched: plan.watched.clone(), ..Swept::default() });
         };
-        let company = self.company(saved);
+        // It only matters for files that existed before.
+        let company = if saved.entries.is_empty() { Company::Alone } else { self.company(saved) };
         let known = saved.entries.iter().filter(|entry| self.is_the_users(entry));
         let before = Before::new(known, &saved.git_targets, &saved.plans, company);
         let has_made = |folder: &FileIdentity| observer.is_some_and(|observer| observer.has_made(folder));
@@ -86,8 +86,7 @@ impl Sweeping {
                 journal.keep();
             }
         }
-        quarantine.extend(swept.taken.iter().cloned());
-        (quarantine, swept)
+        (swept.taken.clone(), swept)
     }
 
     fn company(&self, saved: &Snapshot) -> Company {

@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use stockade_files::read_kernel_file;
+use stockade_files::read_kernel_line;
 
 use super::raw;
 
@@ -70,7 +70,7 @@ fn mapping(line: &str) -> Option<Option<(usize, usize)>> {
 pub(crate) fn own_arguments_and_variables() -> Vec<(usize, usize)> {
     // The first two fields may hold blanks and brackets; the others are numbers. See proc_pid_stat(5).
     const FIRST: usize = 3;
-    let Ok(text) = read_kernel_file("/proc/self/stat") else { return Vec::new() };
+    let Ok(text) = read_kernel_line("/proc/self/stat") else { return Vec::new() };
     let Some((_, rest)) = text.rsplit_once(')') else { return Vec::new() };
     let fields: Vec<&str> = rest.split_whitespace().collect();
     let field = |number: usize| fields.get(number - FIRST)?.parse::<usize>().ok();

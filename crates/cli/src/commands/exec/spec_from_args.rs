@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use stockade_files::real_path;
 use stockade_guard::exec::{Environment, Explain, Limit, Network, SandboxSpec, Spawn};
 
 use super::{ExecArgs, Reach};
@@ -39,13 +40,13 @@ pub(super) fn spec_from_args(args: &ExecArgs) -> io::Result<SandboxSpec> {
 
 /// Resolves symlinks: in a path that the user typed, they are trusted.
 fn real(path: &Path) -> io::Result<PathBuf> {
-    std::path::absolute(path).map(|path| path.canonicalize().unwrap_or(path))
+    std::path::absolute(path).map(|path| real_path(&path).unwrap_or(path))
 }
 
 /// Resolves paths that must exist: a missing one is most likely mistyped.
 pub(in crate::commands) fn existing(option: &str, paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let real = |path: &PathBuf| {
-        let found = std::path::absolute(path).and_then(|path| path.canonicalize());
+        let found = std::path::absolute(path).and_then(|path| real_path(&path));
         found.map_err(|error| io::Error::new(error.kind(), format!("{option} {}: {error}", path.display())))
     };
     paths.iter().map(real).collect()
