@@ -34,7 +34,7 @@ pub fn converse(
     thread::scope(|scope| {
         let writer = thread::Builder::new()
             .name("stockade-write".to_owned())
-            .spawn_scoped(scope, || write(&queue, to))?;
+            .spawn_scoped(scope, || write(server, &queue, to))?;
         let read = read(server, &queue, BoundedLines::new(from, server.options.max_request));
         queue.drain(is_heard);
         server.left(queue.client());
@@ -43,7 +43,7 @@ pub fn converse(
     })
 }
 
-fn write(queue: &ConnectionQueue, mut to: impl Write) -> io::Result<()> {
+fn write(server: &Server, queue: &ConnectionQueue, mut to: impl Write) -> io::Result<()> {
     let mut chunk = Vec::new();
     while queue.take(&mut chunk) {
         if let Err(error) = to.write_all(&chunk).and_then(|()| to.flush()) {
@@ -51,6 +51,7 @@ fn write(queue: &ConnectionQueue, mut to: impl Write) -> io::Result<()> {
             // A client that closes its end early is not an error.
             return if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) };
         }
+        server.answered();
     }
     Ok(())
 }

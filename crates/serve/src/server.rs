@@ -130,6 +130,12 @@ impl Server {
         self.graphs.left(client);
     }
 
+    /// Prepares sandboxes for further commands, after answers were sent.
+    pub(super) fn answered(&self) {
+        #[cfg(target_os = "linux")]
+        self.sandboxes.answered();
+    }
+
     /// Deletes everything that must not outlast the server.
     pub fn end(&self) {
         #[cfg(target_os = "linux")]

@@ -5,10 +5,8 @@
 //! Each command is probed and planned as usual; it only gets a prepared sandbox if its plan, and every file that it shows or
 //! hides, are those that the sandbox was prepared with.
 //!
-//! Measured in turns on two busy cores (`cargo bench --bench startup`): probing, planning and running `true` takes 5.5 ms at best
-//! and 19 ms in the median in a new sandbox, 1.6 and 4.4 ms in a prepared one. Probing and planning take 0.4 ms of that, so
-//! caching them is not worth the code. For a whole request to `stockade serve` on a quiet machine, with two records on the disk,
-//! the gain is smaller: 6.5 ms in the median against 7.6.
+//! Sandboxes are prepared after an answer was sent, and dropped after a minute without a command. Probing and planning take 0.4 ms of
+//! a command, so caching them is not worth the code.
 
 #![expect(clippy::disallowed_methods, reason = "keeps a thread that makes sandboxes")]
 
@@ -20,8 +18,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags};
+
 use super::begin::{ExitSource, Running, copy};
 use super::observe::Observer;
+use super::poll::wait;
 use super::prepared::{Recovered, in_turn};
 use super::stdio::Relay;
 use super::supervise::read_report;
@@ -53,13 +54,16 @@ impl SandboxPool {
     /// Creates a pool of up to `size` sandboxes, of one kind at a time.
     #[must_use]
     pub fn new(size: usize) -> Self {
-        let shared = Arc::<Shared>::default();
+        Self::with(size, TIMES)
+    }
+
+    fn with(size: usize, times: Times) -> Self {
+        let (state, changed) = Default::default();
+        let shared = Arc::new(Shared { state, changed, size, times });
         let for_thread = Arc::clone(&shared);
         // If the thread cannot be started, no sandbox is prepared, and each command gets a new one.
-        let maker = std::thread::Builder::new()
-            .name("sandbox-pool".to_owned())
-            .spawn(move || make(&for_thread, size))
-            .ok();
+        let maker =
+            std::thread::Builder::new().name("sandbox-pool".to_owned()).spawn(move || make(&for_thread)).ok();
         Self { shared, maker }
     }
 
@@ -90,6 +94,7 @@ impl SandboxPool {
         control: &RunControl,
     ) -> Result<(Plan, Outcome), RunError> {
         let Recovered { facts, plan, taken } = Recovered::before(spec, facts, first)?;
+        let _running = RunningCommand::begin(&self.shared);
         let (plan, mut outcome) = match Kind::of(&plan, streams).and_then(|kind| self.shared.take(kind)) {
             Some(ready) => self.run_in(ready, spec, facts, plan, streams, control)?,
             None => in_turn(spec, facts, plan, streams, control)?,
@@ -122,6 +127,18 @@ impl SandboxPool {
         Ok((planned, outcome))
     }
 
+    /// Reports that the answers of all commands that have ended were sent. Until then, no sandbox is prepared; a caller that never
+    /// reports it gets them a moment after a command.
+    pub fn answered(&self) {
+        let mut state = self.shared.lock();
+        if state.unanswered > 0 {
+            state.permits = (state.permits + state.unanswered).min(self.shared.size);
+            state.unanswered = 0;
+            drop(state);
+            self.shared.changed.notify_all();
+        }
+    }
+
     /// Returns how many sandboxes are ready.
     #[must_use]
     pub fn ready(&self) -> usize {
@@ -140,26 +157,41 @@ impl Drop for SandboxPool {
     }
 }
 
-/// The delay before the next sandbox is prepared, while others are left. Preparing one while a command starts delays that
-/// command, since both change the memory maps of this process and of the kernel.
-const AFTER_ONE_IS_TAKEN: Duration = Duration::from_millis(4);
+/// When sandboxes are prepared and dropped.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    /// The delay after a command, where the caller does not report its answers, see [`SandboxPool::answered`].
+    rest: Duration,
+    /// How long sandboxes wait for a command.
+    idle: Duration,
+}
+
+const TIMES: Times = Times { rest: Duration::from_millis(200), idle: Duration::from_secs(60) };
 
 /// The state that the pool shares with its thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    size: usize,
+    times: Times,
 }
 
 #[derive(Debug, Default)]
 struct State {
     /// The kind to prepare; nothing until two commands in a row were alike.
     wanted: Option<Arc<Kind>>,
-    /// The kind of the last command that got a new sandbox.
-    last: Option<Kind>,
+    /// The kind of the last command that got a new sandbox, or of sandboxes that waited for too long.
+    last: Option<Arc<Kind>>,
     ready: VecDeque<Ready>,
-    /// When the last prepared sandbox was used.
-    taken: Option<Instant>,
+    /// Number of running commands.
+    running: usize,
+    /// Number of ended commands whose answers were not sent yet.
+    unanswered: usize,
+    /// Number of sandboxes that may be prepared although commands run.
+    permits: usize,
+    /// When the last command ended.
+    quiet_since: Option<Instant>,
     /// Sandboxes to discard on the thread, because that takes time.
     stale: Vec<Ready>,
     /// Init processes of ended commands that have to be reaped.
@@ -169,18 +201,41 @@ struct State {
     ends: bool,
 }
 
-impl State {
-    fn pop(&mut self) -> Option<Ready> {
-        self.taken = Some(Instant::now());
-        self.ready.pop_front()
-    }
+/// What the thread of a pool does next.
+enum Due {
+    Make(Arc<Kind>),
+    /// Drop the prepared sandboxes: no command came.
+    Expire,
+    /// Wait for a change, for this long at most.
+    Wait(Option<Duration>),
+}
 
-    /// Returns the rest of the delay after the last use.
-    fn pause(&self) -> Option<Duration> {
-        if self.ready.is_empty() {
-            return None;
+impl State {
+    /// Preparing a sandbox changes the memory maps of this process and of the kernel, which delays a running command and its answer.
+    /// So it is done after the answer was sent.
+    fn due(&mut self, size: usize, times: Times) -> Due {
+        let quiet = self.quiet_since.map_or(Duration::ZERO, |since| since.elapsed());
+        let missing = size.saturating_sub(self.ready.len());
+        self.permits = self.permits.min(missing);
+        let is_missing = missing > 0 && !self.fails;
+        if let Some(kind) = self.wanted.as_ref().filter(|_| is_missing) {
+            let is_at_rest = self.running == 0 && quiet >= times.rest;
+            if self.permits > 0 {
+                self.permits -= 1;
+                return Due::Make(Arc::clone(kind));
+            }
+            if is_at_rest {
+                self.unanswered = 0;
+                return Due::Make(Arc::clone(kind));
+            }
+            return Due::Wait((self.running == 0).then(|| times.rest.saturating_sub(quiet)));
         }
-        AFTER_ONE_IS_TAKEN.checked_sub(self.taken?.elapsed())
+        match self.running {
+            0 if self.ready.is_empty() => Due::Wait(None),
+            0 if quiet >= times.idle => Due::Expire,
+            0 => Due::Wait(Some(times.idle.saturating_sub(quiet))),
+            _ => Due::Wait(None),
+        }
     }
 }
 
@@ -194,14 +249,18 @@ impl Shared {
         let mut state = self.lock();
         let ready = if state.wanted.as_deref() == Some(&kind) {
             state.last = None;
-            state.pop()
-        } else if state.last.as_ref() == Some(&kind) {
+            let (alive, dead): (VecDeque<_>, _) =
+                std::mem::take(&mut state.ready).into_iter().partition(Ready::is_alive);
+            state.ready = alive;
+            state.stale.extend(dead);
+            state.ready.pop_front()
+        } else if state.last.as_deref() == Some(&kind) {
             let stale: Vec<Ready> = state.ready.drain(..).collect();
             state.stale.extend(stale);
             (state.wanted, state.fails) = (Some(Arc::new(kind)), false);
             None
         } else {
-            state.last = Some(kind);
+            state.last = Some(Arc::new(kind));
             None
         };
         drop(state);
@@ -216,7 +275,7 @@ impl Shared {
     }
 
     /// Waits for work, and returns the kind to prepare; nothing when the pool is dropped.
-    fn next(&self, size: usize) -> Option<Arc<Kind>> {
+    fn next(&self) -> Option<Arc<Kind>> {
         let mut state = self.lock();
         loop {
             let (stale, ended) = (std::mem::take(&mut state.stale), std::mem::take(&mut state.ended));
@@ -232,13 +291,18 @@ impl Shared {
             if state.ends {
                 return None;
             }
-            let kind = state.wanted.as_ref().filter(|_| state.ready.len() < size && !state.fails);
-            state = match (kind, state.pause()) {
-                (Some(kind), None) => return Some(Arc::clone(kind)),
-                (Some(_), Some(pause)) => {
-                    self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0
+            state = match state.due(self.size, self.times) {
+                Due::Make(kind) => return Some(kind),
+                Due::Expire => {
+                    let expired: Vec<Ready> = state.ready.drain(..).collect();
+                    state.stale.extend(expired);
+                    state.last = state.wanted.take();
+                    state
                 }
-                (None, _) => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Due::Wait(Some(time)) => {
+                    self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
+                }
+                Due::Wait(None) => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
         }
     }
@@ -255,8 +319,29 @@ impl Shared {
     }
 }
 
-fn make(shared: &Shared, size: usize) {
-    while let Some(kind) = shared.next(size) {
+/// A running command of a pool, until this is dropped.
+struct RunningCommand<'s>(&'s Shared);
+
+impl<'s> RunningCommand<'s> {
+    fn begin(shared: &'s Shared) -> Self {
+        shared.lock().running += 1;
+        Self(shared)
+    }
+}
+
+impl Drop for RunningCommand<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.running = state.running.saturating_sub(1);
+        state.unanswered += 1;
+        state.quiet_since = Some(Instant::now());
+        drop(state);
+        self.0.changed.notify_all();
+    }
+}
+
+fn make(shared: &Shared) {
+    while let Some(kind) = shared.next() {
         let made = Ready::make(&kind);
         shared.keep(&kind, made);
     }
@@ -300,6 +385,14 @@ impl Ready {
         }
     }
 
+    /// Whether its processes still wait: they report nothing, and the pipe for reports is open.
+    fn is_alive(&self) -> bool {
+        self.running.as_ref().is_some_and(|(running, _)| {
+            let mut news = [PollFd::new(&running.news, PollFlags::IN)];
+            wait(&mut news, Some(Duration::ZERO)).is_ok() && news.iter().all(|it| it.revents().is_empty())
+        })
+    }
+
     /// Starts the command: two processes wait for one byte each. The pool's thread reaps the sandbox.
     fn go(&mut self, shared: &Arc<Shared>) -> Result<Option<(Running, Relay)>, RunError> {
         rustix::io::write(&self.go, b"gg").map_err(|error| RunError::Watch(error.into()))?;
@@ -319,3 +412,6 @@ impl Drop for Ready {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

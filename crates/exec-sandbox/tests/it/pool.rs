@@ -155,6 +155,89 @@ fn ends_words_and_limits_are_those_of_any_command() {
     assert!(pool.run([""]).is_err());
 }
 
+/// What a command can see of its sandbox: files, variables, limits, rights, descriptors and processes.
+const VIEW: &str = r#"
+cut -d' ' -f4- /proc/self/mountinfo
+find / /etc /dev /tmp "$HOME" . -maxdepth 1 -printf '%M %p %l\n' | sort
+env | sort; ulimit -a; ulimit -Ha; id; umask; pwd; hostname; nice
+grep -E '^(Cap|NoNewPrivs|Seccomp|Sig(Ign|Blk|Cgt)|Cpus_allowed_list|Uid|Gid|Groups|NSpid|NSsid|NSpgid)' /proc/self/status
+ls /proc/self/fd; cat /proc/self/oom_score_adj /proc/self/cgroup; cut -d: -f1 /proc/net/dev
+ls /proc | grep -c '^[0-9]'; cat /proc/1/status 2>&1 | grep -E '^(Cap|NoNewPrivs|Seccomp)'
+"#;
+
+/// What a command does with names, secrets and limits.
+const DOES: &[&str] = &[
+    "cat .env; echo evil > .env; echo evil > .envrc; mkdir -p new/.git/hooks && echo evil > new/.git/hooks/pre-commit; ls -A . new",
+    "git init -q . && git config core.hooksPath evil; cat .git/config; echo x > .git/hooks/post-checkout; ls .git",
+    "echo kept > file; echo x > ../beside; echo x > /etc/passwd; echo x > /dev/full; exit 7",
+    "ulimit -n 5000; ulimit -u unlimited; head -c 200000 /dev/zero; kill -9 $$",
+    "curl -s http://127.0.0.1:1; getent hosts example.com; cat /etc/shadow; unshare -U true; mount -t tmpfs x /tmp",
+    "cat; echo $A; setsid sleep 60 & echo started",
+];
+
+/// All that is known of a run, without what is different for each: the workspace, the user, and times.
+fn account(live: &Live, plan: &Plan, outcome: &Outcome) -> String {
+    let taken: Vec<_> = outcome.quarantine.iter().map(|one| (&one.path, one.moved_to.is_some())).collect();
+    let said = [&outcome.output.stdout, &outcome.output.stderr].map(|text| String::from_utf8_lossy(text));
+    let text = format!(
+        "{:?}\n{}\n{}\n{:#?}\n{:#?}",
+        (&outcome.end, &outcome.denials, &outcome.changed, taken, &outcome.exposed),
+        said[0],
+        said[1],
+        outcome.enforcement,
+        (&plan.mounts, &plan.environment, &plan.limits, &plan.landlock, &plan.protected.len()),
+    );
+    let text = text.replace(&*live.outside().to_string_lossy(), "@");
+    let mut digits = String::new();
+    let mut without = String::new();
+    for letter in text.chars().chain(['\n']) {
+        if letter.is_ascii_digit() {
+            digits.push(letter);
+            continue;
+        }
+        without.push_str(if digits.len() > 8 { "#" } else { &digits });
+        digits.clear();
+        without.push(letter);
+    }
+    without
+}
+
+#[test]
+fn cold_and_warm_are_alike() {
+    let lives = [Live::new(), Live::new()].map(Option::unwrap);
+    let [cold, warm] = &lives;
+    let spec = |live: &Live, script: &str| {
+        let script = format!("exec 2>&1\n{script}");
+        let mut spec = SandboxSpec::new(live.workspace(), ["sh", "-c", &script]);
+        spec.environment.set.push(("A".into(), "b".into()));
+        spec.limits.processes = Limit::AtMost(200);
+        spec.limits.open_files = Limit::AtMost(400);
+        spec.limits.cpu_time = Limit::AtMost(Duration::from_secs(20));
+        spec
+    };
+    lives.iter().for_each(|live| fs::write(live.workspace().join(".env"), "SECRET=1").unwrap());
+    let pool = Pooled::new(spec(warm, "true"), 1);
+    for script in DOES.iter().chain([&VIEW]) {
+        let cold_spec = spec(cold, script);
+        let facts = probe(&cold_spec);
+        let planned = plan(&cold_spec, &facts).unwrap();
+        let outcome = stockade_exec_sandbox::run(&planned, Streams::default()).unwrap();
+        let expected = account(cold, &planned, &outcome);
+        // What the last command left makes another kind: two commands alike make one for it.
+        for _ in 0..2 {
+            pool.run(spec(warm, "true").command).unwrap();
+        }
+        wait_for(&pool, 1);
+        let (planned, outcome) = pool.run(spec(warm, script).command).unwrap();
+        assert_eq!(pool.sandboxes.ready(), 0, "a new sandbox was made: {script}");
+        let found = account(warm, &planned, &outcome);
+        for (expected, found) in expected.lines().zip(found.lines()) {
+            assert_eq!(expected, found, "{script}");
+        }
+        assert_eq!(expected.len(), found.len(), "{script}");
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn none_of_the_attacks_works_in_one() {
