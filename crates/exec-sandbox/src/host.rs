@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use stockade_git::GitSettings;
+
 use crate::container_request::{EngineFacts, EngineLack};
-use crate::git_settings::GitSettings;
 pub use crate::known_links::KnownLinks;
 
 /// The facts about a machine that planning needs.

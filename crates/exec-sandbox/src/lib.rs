@@ -48,7 +48,6 @@ mod env;
 mod explain;
 #[cfg(target_os = "linux")]
 mod exposed_secrets;
-mod git_settings;
 mod home_secrets;
 pub mod host;
 #[cfg(target_os = "linux")]
@@ -106,7 +105,6 @@ pub use choices::{
 };
 pub use enforcement::{Enforcement, EnforcementGap, Property};
 pub use explain::Denial;
-pub use git_settings::GitSettings;
 pub use limits::{Limit, Priority, ResourceLimits};
 pub use outcome::{Changed, DroppedGroup, EXIT_CODES, End, Outcome, Output, ResourceUsage};
 pub use plan::{Identity, Plan, plan};
@@ -124,6 +122,7 @@ pub use spec::{
 };
 #[cfg(target_os = "linux")]
 pub use state::state_folder;
+pub use stockade_git::GitSettings;
 pub use stockade_handoff as handoff;
 #[cfg(target_os = "linux")]
 pub use tiers::{TierEnforcement, tier_table};

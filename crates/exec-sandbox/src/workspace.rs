@@ -10,7 +10,6 @@ pub(crate) mod links;
 mod other_names;
 pub(crate) mod plans;
 pub(crate) mod roots;
-pub(crate) mod settings;
 pub(crate) mod targets;
 pub(crate) mod walk;
 

@@ -5,6 +5,7 @@
 //!
 //! - [`git_settings`] and [`read_settings`] parse a config file, and [`include_applies`] evaluates a condition of `includeIf`.
 //! - [`submodule_paths`], [`indexed_files`] and [`index_digest`] parse an index; [`blob_id`] computes the id of a content.
+//! - [`harmful_setting`] names a setting that is not known to run no program, and [`GitSettings`] keeps those of a user that can be passed on.
 //! - [`find_git`] finds the repository that git would use in a directory, with the settings and hooks that it would obey.
 //!
 //! ```
@@ -16,19 +17,23 @@
 //! # Ok::<(), stockade_git::GitSyntaxError>(())
 //! ```
 //!
-//! Only [`find_git`] does I/O. Every parser takes linear time. The crate makes no decision.
+//! Only [`find_git`] does I/O. Every parser takes linear time. The crate lists settings, and decides nothing by them.
 #![forbid(unsafe_code)]
 
+mod allowed_settings;
 mod blob;
 mod condition;
 mod find;
 mod index;
+mod passed_settings;
 mod settings;
 
+pub use allowed_settings::{GitTarget, MAX_REPOSITORY_SETTINGS, SettingsOf, git_targets, harmful_setting};
 pub use blob::blob_id;
 pub use condition::include_applies;
 pub use find::{FoundGit, GitRepository, find_git};
 pub use index::{GitIndexError, IndexedFile, ObjectId, index_digest, indexed_files, submodule_paths};
+pub use passed_settings::GitSettings;
 pub use settings::{GitSetting, GitSyntaxError, SettingsReader, git_settings, read_settings};
 
 /// The README's example is run as a test.

@@ -18,7 +18,6 @@ const FLOORS: &[(&str, &[&str])] = &[
             "choices",
             "container_request",
             "enforcement",
-            "git_settings",
             "home_secrets",
             "host",
             "known_links",

@@ -8,9 +8,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use stockade_files::real_path;
-use stockade_git::{GitSetting, include_applies, read_settings};
+use stockade_git::{GitSetting, GitSettings, include_applies, read_settings};
 
-use crate::git_settings::GitSettings;
 use crate::mounts::IGNORED;
 use crate::spec::SandboxSpec;
 

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
-use stockade_git::git_settings;
+use stockade_git::{MAX_REPOSITORY_SETTINGS, SettingsOf, git_settings, harmful_setting};
 
 use super::at::Tree;
 use super::change::{ChangeKind, FileChange, word};
@@ -17,7 +17,6 @@ use crate::sweep::{Before, Company, armed, is_harmful};
 use crate::workspace::entry::read_below;
 use crate::workspace::links::{Astray, astray};
 use crate::workspace::roots::{Root, is_plainly_within};
-use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
 use crate::workspace::walk::Here;
 use crate::workspace::{Sink, search_open};
 
@@ -202,11 +201,13 @@ impl Judging<'_> {
     fn harmful(&self, here: &Here<'_>, below: &Path, path: &Path, kind: SettingsOf) -> Option<String> {
         let around = self.root.path.join(here.path).join(below.parent().unwrap_or(Path::new("")));
         let (folder, name) = self.workspace.parent(path).ok()?;
-        let before = read_below(std::os::fd::AsFd::as_fd(&*folder), Path::new(name), MAX_SETTINGS);
+        let before = read_below(std::os::fd::AsFd::as_fd(&*folder), Path::new(name), MAX_REPOSITORY_SETTINGS);
         let before = before.and_then(|text| git_settings(&text).ok()).unwrap_or_default();
         let roots = std::slice::from_ref(self.root);
         let is_within = |path: &str| !path.starts_with('-') && is_plainly_within(roots, &around, path);
-        let Some(text) = read_below(here.folder, below, MAX_SETTINGS) else { return Some(KEPT.to_owned()) };
+        let Some(text) = read_below(here.folder, below, MAX_REPOSITORY_SETTINGS) else {
+            return Some(KEPT.to_owned());
+        };
         let setting = harmful_setting(kind, &text, &before, is_within)?;
         Some(format!("git may run a program because of its setting {setting}"))
     }

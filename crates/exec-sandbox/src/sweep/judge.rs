@@ -7,7 +7,7 @@ use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use stockade_files::real_path;
-use stockade_git::GitSetting;
+use stockade_git::{GitSetting, MAX_REPOSITORY_SETTINGS, SettingsOf, harmful_setting};
 
 use super::known::Before;
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
@@ -15,7 +15,6 @@ use crate::protect::{is_interpreter_of_the_system, names_programs_of_the_system}
 use crate::workspace::entry::{list_below, read_below};
 use crate::workspace::is_repository;
 use crate::workspace::roots::{Root, is_plainly_within};
-use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
 use crate::workspace::walk::{Here, open_root};
 
 /// Maximum size of a file that names a repository.
@@ -118,7 +117,7 @@ impl Judge<'_> {
         let none: [GitSetting; 0] = [];
         let around = self.around();
         let is_within = |path: &str| !path.starts_with('-') && is_plainly_within(self.roots, &around, path);
-        let text = read_below(self.here.folder, self.below, MAX_SETTINGS);
+        let text = read_below(self.here.folder, self.below, MAX_REPOSITORY_SETTINGS);
         text.is_none_or(|text| harmful_setting(kind, &text, &none, is_within).is_some())
     }
 
@@ -147,7 +146,7 @@ impl Judge<'_> {
 
     /// Whether the settings of a virtual environment only name interpreters that no command can have written.
     fn names_interpreters(&self) -> bool {
-        let Some(text) = self.text(MAX_SETTINGS) else { return false };
+        let Some(text) = self.text(MAX_REPOSITORY_SETTINGS) else { return false };
         if names_programs_of_the_system(&text) {
             return true;
         }

@@ -9,12 +9,11 @@ use std::fs;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
-use stockade_git::git_settings;
+use stockade_git::{GitTarget, MAX_REPOSITORY_SETTINGS, git_settings, git_targets};
 
 use super::entry::{At, at, read_below};
 use super::found::Found;
 use super::roots::{Root, named};
-use super::settings::{GitTarget, MAX_SETTINGS, git_targets};
 use super::walk::{Here, open_root};
 use crate::host::{ProtectedEntry, ProtectionMode};
 
@@ -53,7 +52,9 @@ impl<'r> Targets<'r> {
     pub(super) fn of_settings(&mut self, root: &Root, here: &Here<'_>) {
         let folder = root.path.join(here.path);
         for name in ["config", "config.worktree"] {
-            let Some(text) = read_below(here.folder, Path::new(name), MAX_SETTINGS) else { continue };
+            let Some(text) = read_below(here.folder, Path::new(name), MAX_REPOSITORY_SETTINGS) else {
+                continue;
+            };
             // Relative paths refer to the worktree; in a bare repository, to the repository itself.
             let is_inner = folder.file_name().is_some_and(|name| name == ".git");
             let files = if is_inner { folder.parent().unwrap_or(&folder) } else { &folder };
@@ -76,7 +77,8 @@ impl<'r> Targets<'r> {
                     let Some(path) = end else { continue };
                     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
                     let opened = open_root(folder).ok();
-                    let more = opened.and_then(|it| read_below(it.as_fd(), Path::new(name), MAX_SETTINGS));
+                    let more = opened
+                        .and_then(|it| read_below(it.as_fd(), Path::new(name), MAX_REPOSITORY_SETTINGS));
                     if let Some(more) = more {
                         self.follow(&more, folder, files, left - 1);
                     }

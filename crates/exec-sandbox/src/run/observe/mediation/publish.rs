@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, fstat, openat, readlinkat, renameat, unlinkat};
 use rustix::io::Errno;
-use stockade_git::{GitSetting, git_settings};
+use stockade_git::{GitSetting, MAX_REPOSITORY_SETTINGS, SettingsOf, git_settings, harmful_setting};
 
 use super::contents::{has_live_hooks, holds_strays, is_there};
 use super::rule::Rules;
@@ -21,7 +21,6 @@ use super::target::NameInFolder;
 use crate::protect::COPIES;
 use crate::workspace::links::{is_part_of_a_repository, stays_in_a_repository};
 use crate::workspace::roots::is_plainly_within;
-use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
 use crate::workspace::walk::{Listed, list};
 
 /// Why a file was not published.
@@ -151,7 +150,10 @@ fn read_open(file: OwnedFd) -> Result<(Vec<u8>, Mode), Errno> {
         return Err(Errno::PERM);
     }
     let mut text = Vec::new();
-    File::from(file).take(MAX_SETTINGS as u64 + 1).read_to_end(&mut text).map_err(|_| Errno::IO)?;
+    File::from(file)
+        .take(MAX_REPOSITORY_SETTINGS as u64 + 1)
+        .read_to_end(&mut text)
+        .map_err(|_| Errno::IO)?;
     Ok((text, Mode::from_raw_mode(found.st_mode & 0o777)))
 }
 

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
 use rustix::fs::{FileType, Mode, OFlags, openat, readlinkat};
+use stockade_git::SettingsOf;
 use stockade_names::{fits, fold};
 
 use super::contents::{
@@ -22,7 +23,6 @@ use crate::protect::{Answer, IN_ANY_FOLDER, KEPT_FOR_US, answer, is_interpreter_
 use crate::workspace::PACKAGES;
 use crate::workspace::links::stays_in_a_repository;
 use crate::workspace::roots::{Root, roots};
-use crate::workspace::settings::SettingsOf;
 use crate::workspace::walk::{Here, Visit, stamp_of, walk_from};
 
 /// Maximum number of recorded directories that the command created. Any other counts as existing before.

@@ -7,8 +7,9 @@
 
 use std::fmt::Write as _;
 
-use stockade_git::GitSetting;
 use stockade_names::fits;
+
+use crate::settings::GitSetting;
 
 /// The settings of git that are handed on, each once: git takes the last of a name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,7 +64,7 @@ const HARMLESS: &[(Shape, &[&str])] = &[
 
 impl GitSettings {
     /// Takes a setting if it may be handed on.
-    pub(crate) fn take(&mut self, setting: &GitSetting) {
+    pub fn take(&mut self, setting: &GitSetting) {
         // A name alone says yes.
         let value = setting.value.as_deref().unwrap_or("true");
         let key = &setting.key;
@@ -79,12 +80,14 @@ impl GitSettings {
     }
 
     /// Whether it has no settings.
-    pub(crate) fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.settings.is_empty()
     }
 
     /// Returns the file.
-    pub(crate) fn text(&self) -> String {
+    #[must_use]
+    pub fn text(&self) -> String {
         let mut text = String::from(
             "# Made for this command: of the user's settings, those that start nothing and hold no secret.\n",
         );
@@ -118,7 +121,7 @@ mod tests {
 
     fn made_of(text: &str) -> GitSettings {
         let mut settings = GitSettings::default();
-        stockade_git::read_settings(text).flatten().for_each(|setting| settings.take(&setting));
+        crate::settings::read_settings(text).flatten().for_each(|setting| settings.take(&setting));
         settings
     }
 

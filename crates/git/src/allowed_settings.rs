@@ -1,10 +1,10 @@
 //! The allowlist of repository settings that a command may write: each is known not to run a program. Any other setting may
 //! run one.
 
-use stockade_git::{GitSetting, git_settings};
+use crate::settings::{GitSetting, git_settings};
 
 /// Maximum size of a settings file.
-pub(crate) const MAX_SETTINGS: usize = 64 << 10;
+pub const MAX_REPOSITORY_SETTINGS: usize = 64 << 10;
 
 /// The permitted values of a setting.
 #[derive(Debug, Clone, Copy)]
@@ -124,9 +124,12 @@ const MERCURIAL: &[Row] = &[("paths", false, "default", Address)];
 
 /// A kind of settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SettingsOf {
+pub enum SettingsOf {
+    /// The settings in the `config` file of a git repository or worktree.
     Repository,
+    /// The file `.gitmodules`, which lists the submodules of a repository.
     Submodules,
+    /// The `hgrc` of a Mercurial repository.
     Mercurial,
 }
 
@@ -142,13 +145,14 @@ impl SettingsOf {
 
 /// Returns the first new setting that may run a program, or a description of an unreadable text. `is_within` returns whether a
 /// path is in a writable directory.
-pub(crate) fn harmful_setting(
+#[must_use]
+pub fn harmful_setting(
     kind: SettingsOf,
     text: &[u8],
     before: &[GitSetting],
     is_within: impl Fn(&str) -> bool,
 ) -> Option<String> {
-    if text.len() > MAX_SETTINGS {
+    if text.len() > MAX_REPOSITORY_SETTINGS {
         return Some("too long".to_owned());
     }
     let Ok(settings) = git_settings(text) else { return Some("not readable".to_owned()) };
@@ -192,7 +196,8 @@ fn is_address(text: &str) -> bool {
 
 /// Returns the paths that settings name, with their kinds. Files there are obeyed like the settings. In an unknown setting, each
 /// word may be a program.
-pub(crate) fn git_targets(settings: &[GitSetting]) -> Vec<(&str, GitTarget)> {
+#[must_use]
+pub fn git_targets(settings: &[GitSetting]) -> Vec<(&str, GitTarget)> {
     let of_one = |setting: &'_ GitSetting| {
         let key = setting.key.as_str();
         let conditional = key.starts_with("includeif.") && key.ends_with(".path");
@@ -225,7 +230,7 @@ fn words(command: &str) -> impl Iterator<Item = &str> {
 
 /// The kind of path in a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum GitTarget {
+pub enum GitTarget {
     /// A directory of hooks, relative to the worktree.
     Hooks,
     /// Included settings, relative to the including file.
@@ -287,7 +292,7 @@ mod tests {
         ] {
             assert_eq!(harmful(SettingsOf::Repository, text).as_deref(), Some(key), "{text}");
         }
-        let long = "#".repeat(MAX_SETTINGS + 1);
+        let long = "#".repeat(MAX_REPOSITORY_SETTINGS + 1);
         assert!(harmful(SettingsOf::Repository, &long).is_some());
     }
 
