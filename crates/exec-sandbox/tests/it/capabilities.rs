@@ -178,6 +178,9 @@ fn a_thread_that_looks_on_can_look_and_do_nothing_else() {
             spec.explain = Explain::Asked;
         };
         while_it_sleeps(&live, look_on, |_| {
+            // One of another test may have just started.
+            let is_free = |status: &String| SETS.iter().all(|name| set(status, name) & !OBSERVER == 0);
+            look_again_until(|| threads("looks on").iter().all(is_free));
             let all = threads("looks on");
             assert!(!all.is_empty());
             for status in all {
