@@ -288,7 +288,7 @@ impl Admission {
             FilePosition { path: drift.first_file().unwrap_or("SKILL.md"), at: TextPosition::START };
         let mut problems = SkillProblems::new(report.dialect, false);
         let rule = if drift.is_new { "not-locked" } else { "changed-since-locked" };
-        problems.add(rule, position, drift, "read what is another, then run `stockade skill lock` on it");
+        problems.add(rule, position, drift, "review the changes, then run `stockade skill lock` on it");
         let (told, _) = problems.end();
         report.problems.splice(0..0, told);
         Self::Blocked(report)
@@ -308,13 +308,13 @@ impl Examination<'_> {
         let Bundle { name: path, main, folder, mut others } = bundle;
         let start = FilePosition { path: &path, at: TextPosition::START };
         if !main.as_stored {
-            let message = "the file is no plain UTF-8: other programs may read another text";
+            let message = "the file is not plain UTF-8: other programs may decode it differently";
             self.problems.add("not-plain-text", start, message, "save it as UTF-8, without NUL bytes");
         }
         self.findings.add(&self.scanner.scan(&main.text), &path, 0, Reading::Written);
         for (name, gap) in &others.gaps {
             let position = FilePosition { path: name, at: TextPosition::START };
-            self.problems.add("not-read", position, gap, "take it out, or let it be read");
+            self.problems.add("not-read", position, gap, "remove it, or make it readable");
         }
         let (found, cut) = std::mem::take(&mut others.findings).end();
         self.findings.extend(found, cut || others.cut);
@@ -331,8 +331,13 @@ impl Examination<'_> {
         let worst = self.findings.worst();
         let (findings, cut) = std::mem::take(&mut self.findings).end();
         if cut {
-            let message = "there is more to find than is listed";
-            self.problems.add("too-many-findings", start, message, "mend what is listed, then look again");
+            let message = "there are more findings than listed";
+            self.problems.add(
+                "too-many-findings",
+                start,
+                message,
+                "fix the listed findings, then scan again",
+            );
         }
 
         let frame = SkillFrame {
@@ -396,9 +401,8 @@ impl Examination<'_> {
         let entry = head.and_then(|head| keys.iter().find_map(|key| head.value.get(key)));
         let at = entry.map_or(TextPosition::START, |entry| entry.at);
         let position = FilePosition { path, at };
-        let message =
-            format_args!("the skill asks for everything that `{}` can do, without a question", broad.name());
-        let fix = "list the commands that it needs, such as `Bash(git:*)`";
+        let message = format_args!("the skill requests every use of `{}` without asking", broad.name());
+        let fix = "list the required commands, such as `Bash(git:*)`";
         match is_sweeping(&manifest.tools) {
             true => self.problems.add("broad-tools", position, message, fix),
             false => self.problems.add("whole-shell", position, message, fix),
@@ -415,25 +419,25 @@ impl Examination<'_> {
             self.findings.add(&self.scanner.scan(hidden), path, lines_before, Reading::Hidden);
         }
         if cleaned.tag_block_detected || cleaned.hidden_text.is_some() {
-            let message = "invisible characters spell a message";
+            let message = "invisible characters contain a message";
             self.problems.add(
                 "hidden-text",
                 position,
                 message,
-                "write it so that people can read it, or take it out",
+                "write it in visible characters, or remove it",
             );
         }
         if cleaned.body.trim().is_empty() {
             self.problems.add(
                 "empty-body",
                 position,
-                "there is no text below the head",
-                "write instructions for a model",
+                "no text after the front matter",
+                "add instructions for a model",
             );
         }
         if cleaned.truncated {
-            let message = format_args!("only the first {} characters reach a model", self.options.max_chars);
-            let fix = "move parts of the text into files that it refers to";
+            let message = format_args!("the model only gets the first {} characters", self.options.max_chars);
+            let fix = "move parts of the text to files, and refer to them";
             self.problems.add("body-truncated", position, message, fix);
         }
         cleaned
@@ -477,7 +481,7 @@ impl Examination<'_> {
             (None, _) => {
                 // Missing front matter is reported once.
                 if has_head {
-                    let fix = "add `name: …` to its head";
+                    let fix = "add `name: …` to its front matter";
                     self.problems.add("missing-name", position, "the skill has no name", fix);
                 }
                 manifest.name = folder.map(Cow::into_owned);
@@ -487,15 +491,16 @@ impl Examination<'_> {
                 }
             }
             (Some(name), Some(folder)) if name != folder => {
-                let message = format_args!("the skill is called `{name}` and its folder `{folder}`");
-                self.problems.add("name-not-folder", position, message, "give both the same name");
+                let message =
+                    format_args!("the name of the skill is `{name}`, and that of its directory `{folder}`");
+                self.problems.add("name-not-folder", position, message, "use the same name for both");
             }
             _ => {}
         }
         if manifest.description.as_deref().is_none_or(|text| text.trim().is_empty()) {
             if has_head {
                 let message = "the skill has no description";
-                let fix = "add `description: …` to its head";
+                let fix = "add `description: …` to its front matter";
                 self.problems.add("missing-description", position, message, fix);
             }
             let first = body.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));

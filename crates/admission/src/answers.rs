@@ -199,7 +199,7 @@ impl CommandAnswers {
         let for_once = |why: &str| Ok(AnsweredCommand { once: Some(why.to_owned()), ..once.clone() });
         let term = self.terms.shorter(terms).of(answer);
         if term.is_zero() {
-            return for_once("the configuration lets no such answer last");
+            return for_once("the configuration does not allow saved answers");
         }
         let now = (self.clock)();
         let remembered = match question.remembered(answer, now, now.saturating_add(term)) {
@@ -208,13 +208,13 @@ impl CommandAnswers {
         };
         let ends = Some(remembered.ends);
         if answer == CommandAnswer::AllowAlways {
-            let Some(store) = &self.store else { return for_once("there is no file for such answers") };
+            let Some(store) = &self.store else { return for_once("there is no file for saved answers") };
             store.change(now, |kept| {
                 kept.retain(|one| one.content != remembered.content);
                 kept.push(remembered.clone());
             })?;
         } else if !self.memory().remember(remembered) {
-            return for_once("the session has as many answers as it can remember");
+            return for_once("the session has reached its maximum number of answers");
         }
         Ok(AnsweredCommand { ends, ..once })
     }

@@ -16,9 +16,7 @@ const CANARY: &str = "This text represents a skill with a known finding, and no 
 
 /// A scanner does not find a known attack, so its results are worthless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error(
-    "the scanner does not find a known attack, so nothing that it calls clean is: reinstall this program"
-)]
+#[error("the scanner did not find a known attack, so its results cannot be trusted: reinstall this program")]
 #[non_exhaustive]
 pub struct BlindScanner;
 

@@ -83,7 +83,7 @@ struct LockFile {
 #[non_exhaustive]
 pub enum SkillLockError {
     /// The file cannot be read or replaced.
-    #[error("cannot use the lock {}", path.display())]
+    #[error("cannot use the lock file {}", path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -91,13 +91,13 @@ pub enum SkillLockError {
         source: KeptFileError,
     },
     /// The file does not exist.
-    #[error("there is no lock {}: write one with `stockade skill lock`", path.display())]
+    #[error("no lock file {}: create it with `stockade skill lock`", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// The content is not a lock.
-    #[error("{} is no lock of skills: {reason}; take back the one that was, or remove it and run `stockade skill lock` on your skills", path.display())]
+    #[error("{} is not a valid lock file: {reason}; restore the previous version, or delete it and run `stockade skill lock` on your skills", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -105,7 +105,7 @@ pub enum SkillLockError {
         reason: String,
     },
     /// Its directory cannot be found.
-    #[error("cannot find the folder of the lock {}: {source}", path.display())]
+    #[error("cannot find the directory of the lock file {}: {source}", path.display())]
     Folder {
         /// The file.
         path: PathBuf,
@@ -122,7 +122,7 @@ pub enum NotLocked {
     #[error(transparent)]
     Unread(#[from] AdmitError),
     /// It changed while it was examined.
-    #[error("{} changes while it is looked at", path.display())]
+    #[error("{} changed while it was read", path.display())]
     Changes {
         /// The skill.
         path: PathBuf,

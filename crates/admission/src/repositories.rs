@@ -39,7 +39,7 @@ fn look(folders: &[PathBuf], workspace: Option<&Path>) -> BTreeMap<PathBuf, Foun
         let found = match &own {
             Some(found) if workspace == Some(folder) => found.clone(),
             _ if number >= MAX_FOLDERS => {
-                FoundGit::Doubtful("git runs in more folders than are looked at".to_owned())
+                FoundGit::Doubtful("git runs in too many directories to check".to_owned())
             }
             _ => find_git(folder),
         };
@@ -60,9 +60,9 @@ fn fact(found: FoundGit, own: Option<&FoundGit>) -> FoundRepository {
             FoundRepository::Own(facts(found))
         }
         (FoundGit::Repository(_), _) => FoundRepository::Foreign,
-        (FoundGit::NoFolder, _) => FoundRepository::Doubtful("the folder is not there yet".to_owned()),
+        (FoundGit::NoFolder, _) => FoundRepository::Doubtful("the directory does not exist yet".to_owned()),
         (FoundGit::Doubtful(what), _) => FoundRepository::Doubtful(what),
-        _ => FoundRepository::Doubtful("it is of an unknown kind".to_owned()),
+        _ => FoundRepository::Doubtful("it has an unknown type".to_owned()),
     }
 }
 

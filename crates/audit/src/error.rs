@@ -10,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum AuditError {
     /// The file or its folder cannot be used.
-    #[error("the audit trail{} cannot be used: {doing} failed: {source}", place(path))]
+    #[error("cannot use the audit trail{}: {doing}: {source}", place(path))]
     Unusable {
         /// The file.
         path: PathBuf,
@@ -20,7 +20,7 @@ pub enum AuditError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The file was written by a newer version.
-    #[error("the audit trail in {} has the form {found}; this version knows {known}", path.display())]
+    #[error("the audit trail in {} has the format {found}, and this version supports up to {known}: update stockade", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -30,7 +30,7 @@ pub enum AuditError {
         known: i64,
     },
     /// A record cannot be read.
-    #[error("record {id} of the audit trail in {} is damaged: {reason}; `stockade audit verify` says more", path.display())]
+    #[error("record {id} of the audit trail in {} is damaged: {reason}; for details, run `stockade audit verify`", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -49,8 +49,8 @@ pub enum AuditError {
     },
     /// Something stands in the database that could swallow, change or hide records.
     #[error(
-        "the audit trail in {} has a schema that Stockade did not make: {}; it could suppress records. `stockade audit verify` \
-         has details; remove it with the `sqlite3` command, or name another trail",
+        "the audit trail in {} has a schema that Stockade did not create and that could suppress records: {}; for \
+         details, run `stockade audit verify`; drop it with `sqlite3`, or use another trail with `--audit FILE`",
         path.display(),
         what.join("; ")
     )]
@@ -62,8 +62,8 @@ pub enum AuditError {
     },
     /// The trail is another than the one that the register of its user knows.
     #[error(
-        "the audit trail in {} {why}; `stockade audit verify` says more, and `stockade audit rotate` sets aside what is there and \
-         begins a new trail, which says so",
+        "the audit trail in {} {why}; for details, run `stockade audit verify`; to archive it and start a new trail \
+         that records this, run `stockade audit rotate`",
         path.display()
     )]
     Disagrees {
@@ -73,7 +73,7 @@ pub enum AuditError {
         why: Disagreement,
     },
     /// A record was written and is not there.
-    #[error("record {id} was written to the audit trail in {} and is not there as it was written", path.display())]
+    #[error("record {id} was written to the audit trail in {}, but is missing or different when read back", path.display())]
     NotKept {
         /// The file.
         path: PathBuf,
@@ -82,9 +82,9 @@ pub enum AuditError {
     },
     /// The command that is to be put on record could change the trail.
     #[error(
-        "the audit trail in {} lies in {}, which the command may write, so it could silence its own record; keep the trail \
-         outside of the workspace and of what is shared with `--rw`: `--audit FILE` and `audit.path` name another place, and \
-         without either it is out of reach",
+        "the audit trail in {} is in {}, which is writable for the command, so the command could change its own \
+         record; use `--audit FILE` or `audit.path` with a file outside of the workspace and of `--rw` directories, \
+         or remove both to use the default",
         path.display(),
         within.display()
     )]
@@ -103,7 +103,7 @@ pub enum AuditError {
         rule: &'static str,
     },
     /// A thread panicked while it wrote.
-    #[error("a thread panicked while it wrote to the audit trail; open it anew")]
+    #[error("a thread panicked while it wrote to the audit trail; open the trail again")]
     Poisoned,
 }
 
@@ -142,20 +142,21 @@ pub enum Disagreement {
 impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Gone { records: 1 } => f.write_str("is gone, and held a record"),
-            Self::Gone { records } => write!(f, "is gone, and held {records} records"),
-            Self::Behind { ends: 0, records } => write!(f, "is empty, and held {records} records"),
+            Self::Gone { records: 1 } => f.write_str("was deleted, and had 1 record"),
+            Self::Gone { records } => write!(f, "was deleted, and had {records} records"),
+            Self::Behind { ends: 0, records } => write!(f, "is empty, and had {records} records"),
             Self::Behind { ends, records } => {
-                write!(f, "ends with record {ends}, and held {records}: it was cut off, or is an older copy")
+                write!(f, "ends with record {ends}, and had {records}: it was truncated, or is an older copy")
             }
             Self::Other { id } => {
-                write!(f, "has another record {id} than was written: it was rewritten, or is another trail")
+                write!(f, "has a changed record {id}: it was rewritten, or is another trail")
             }
-            Self::Unsealed { id } => write!(f, "has a record {id} that Stockade did not write here"),
+            Self::Unsealed { id } => write!(f, "has a record {id} that was not written by Stockade on this machine"),
             Self::Unknown => f.write_str(
-                "was sealed with another key, or the register of this user with its key is gone, so it cannot be continued",
+                "was sealed with another key, or the trail state of this user with its key was deleted, so it \
+                 cannot be continued",
             ),
-            Self::Checkpoints => f.write_str("has other checkpoints beside it than were written"),
+            Self::Checkpoints => f.write_str("has changed checkpoints in the file beside it"),
         }
     }
 }
@@ -176,15 +177,15 @@ impl fmt::Display for Displaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Gone => {
-                "was removed or renamed while it was open, so nothing more can be put on record there; put it back, or open \
-                 a new one"
+                "was deleted or renamed while it was open, so nothing more can be recorded; restore it, or open a \
+                 new trail"
             }
             Self::Replaced => {
-                "is another file than the one that was opened, so nothing more can be put on record there; put it back, or \
-                 open it anew"
+                "was replaced by another file while it was open, so nothing more can be recorded; restore it, or \
+                 open it again"
             }
             Self::Linked => {
-                "has a second name (a hard link), by which it could be changed from elsewhere; remove one of the names"
+                "has another hard link, through which it could be changed; delete one of the links"
             }
         })
     }

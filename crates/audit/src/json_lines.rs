@@ -76,7 +76,7 @@ impl JsonLines {
     }
 
     fn of(path: &Path, file: File, head: File) -> Result<Self, AuditError> {
-        let found = file.metadata().map_err(|error| unusable(path, "looking at it", error))?;
+        let found = file.metadata().map_err(|error| unusable(path, "checking the file", error))?;
         Ok(Self {
             path: path.to_owned(),
             place: TrailFile::at(path, &found),
@@ -89,10 +89,10 @@ impl JsonLines {
     /// Does something while no other process writes.
     fn locked<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
         lock_wait::wait(&self.file, LockMode::Exclusive, LOCK_TIMEOUT)
-            .map_err(|error| self.unusable("waiting for its turn to write", error))?;
+            .map_err(|error| self.unusable("waiting for the lock", error))?;
         let done = act(self);
         flock(&self.file, FlockOperation::Unlock)
-            .map_err(|error| self.unusable("letting others write", error.into()))?;
+            .map_err(|error| self.unusable("releasing the lock", error.into()))?;
         done
     }
 
@@ -125,8 +125,10 @@ impl JsonLines {
     fn check_kept(&self, lines: &str, end: u64, head: &Head) -> Result<(), AuditError> {
         let mut found = vec![0; lines.len() + 1];
         // One byte more than there should be.
-        let read =
-            self.file.read_at(&mut found, end).map_err(|error| self.unusable("reading it back", error))?;
+        let read = self
+            .file
+            .read_at(&mut found, end)
+            .map_err(|error| self.unusable("reading the record back", error))?;
         match found.get(..read) == Some(lines.as_bytes()) {
             true => Ok(()),
             false => Err(AuditError::NotKept { path: self.path.clone(), id: head.id }),
@@ -135,7 +137,7 @@ impl JsonLines {
 
     /// Takes away the beginning of a line that was never finished, and returns where the file ends.
     fn mend(&mut self) -> Result<u64, AuditError> {
-        let failed = |error| unusable(&self.path, "looking for its end", error);
+        let failed = |error| unusable(&self.path, "finding the last record", error);
         let length = self.file.metadata().map_err(failed)?.len();
         let tail = tail(&self.file, length).map_err(failed)?;
         let torn = self.torn(&tail, length)?;
@@ -166,7 +168,7 @@ impl JsonLines {
 
     /// Returns where the trail ends, from its last line.
     fn last(&self) -> Result<Head, AuditError> {
-        let failed = |error| unusable(&self.path, "reading its last record", error);
+        let failed = |error| unusable(&self.path, "reading the last record", error);
         let length = self.file.metadata().map_err(failed)?.len();
         self.last_of(&tail(&self.file, length).map_err(failed)?)
     }
@@ -181,7 +183,7 @@ impl JsonLines {
         let line = lines.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
         let damaged = |reason: String| AuditError::Damaged { path: self.path.clone(), id: 0, reason };
         let record: AuditRecord = serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
-        record.head().ok_or_else(|| damaged("its time cannot be read".to_owned()))
+        record.head().ok_or_else(|| damaged("its time is invalid".to_owned()))
     }
 
     /// Starts without an end. What is remembered of them counts where the record that it is of is still there.
@@ -219,7 +221,7 @@ impl JsonLines {
 
     /// Shows the lines behind the record of this number.
     fn scan_behind(&self, id: u64, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError> {
-        let failed = |error| self.unusable("looking for a record", error);
+        let failed = |error| self.unusable("searching a record", error);
         let length = self.file.metadata().map_err(failed)?.len();
         let start = seek::behind(&self.file, id, length).map_err(failed)?;
         let mut is_next = None;
@@ -243,7 +245,7 @@ impl JsonLines {
 
     /// Shows the lines from this byte on.
     fn scan(&self, start: u64, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError> {
-        let failed = |error| self.unusable("reading its records", error);
+        let failed = |error| self.unusable("reading the records", error);
         let mut file = lock_wait::open_at_once(&self.path).map_err(failed)?;
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
         let mut lines = BufReader::new(file);
@@ -275,7 +277,7 @@ impl Store for JsonLines {
             if draft.event.kind.phase() == EventPhase::End && !self.own.contains_key(run) {
                 return Err(AuditError::Misused {
                     event: draft.event.kind.name(),
-                    rule: "ends a run that is not under way",
+                    rule: "ends a run that did not start or has ended",
                 });
             }
         }
@@ -404,7 +406,7 @@ fn entry(number: u64, bytes: &[u8]) -> Entry {
     match serde_json::from_slice::<AuditRecord>(bytes) {
         Ok(record) if line(&record).as_bytes() == bytes => Entry::Record(Box::new(record)),
         Ok(record) => {
-            Entry::Damaged { id: record.id, reason: "it is not written as this program writes".to_owned() }
+            Entry::Damaged { id: record.id, reason: "it is not in the format of this program".to_owned() }
         }
         Err(error) => Entry::Damaged { id: number, reason: error.to_string() },
     }

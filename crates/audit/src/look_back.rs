@@ -23,7 +23,7 @@ pub(crate) fn look_back(path: &Path, store: &dyn Store) -> Result<(), AuditError
     }
     let chosen = getrandom::u64().map_err(|error| AuditError::Unusable {
         path: path.to_owned(),
-        doing: "choosing records to look at",
+        doing: "selecting records",
         source: std::io::Error::from(error).into(),
     })?;
     look(path, store, chosen.checked_rem(newest).unwrap_or_default())

@@ -39,7 +39,7 @@ impl Reference {
         {
             return Self::of_checkpoints(&all);
         }
-        Self::of_copy(path).map_err(|error| format!("it holds neither checkpoints nor a trail: {error}"))
+        Self::of_copy(path).map_err(|error| format!("it contains neither checkpoints nor a trail: {error}"))
     }
 
     fn of_checkpoints(all: &[Checkpoint]) -> Result<Self, String> {

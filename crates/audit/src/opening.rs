@@ -53,6 +53,6 @@ pub(crate) fn no_database(path: &Path) -> AuditError {
     AuditError::Unusable {
         path: path.to_owned(),
         doing: "opening it",
-        source: "this program was built without SQLite; name a file that ends in .jsonl".into(),
+        source: "this program was built without SQLite; use a file with the extension .jsonl".into(),
     }
 }

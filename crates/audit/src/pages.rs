@@ -37,7 +37,7 @@ fn trailing(path: &Path, connection: &Connection) -> Result<Vec<String>, Box<dyn
     Ok(match length.checked_sub(pages) {
         None | Some(0) => Vec::new(),
         Some(more) => {
-            vec![format!("{more} bytes stand behind its last page, which nothing of Stockade wrote")]
+            vec![format!("{more} bytes follow its last page, which Stockade did not write")]
         }
     })
 }

@@ -44,11 +44,11 @@ pub enum NoReceipt {
     NoSuchRecord,
     /// No checkpoint was made since.
     #[error(
-        "no checkpoint was made since it was written; one is made at the end of each run, and every 64 records"
+        "no checkpoint covers the record yet; one is written at the end of each run, and every 64 records"
     )]
     NoCheckpoint,
     /// The records are not those of the checkpoint.
-    #[error("the records are not those of the checkpoint; `stockade audit verify` lists the differences")]
+    #[error("the records differ from the checkpoint; to list the differences, run `stockade audit verify`")]
     NotTheRecords,
 }
 
@@ -57,10 +57,10 @@ pub enum NoReceipt {
 #[non_exhaustive]
 pub enum Unproven {
     /// It is no receipt of a form that this version knows.
-    #[error("it is no receipt that this version knows")]
+    #[error("invalid receipt, or from a newer version")]
     NoReceipt,
     /// The key is malformed.
-    #[error("the key is not one, as NAME+ID+KEY")]
+    #[error("invalid key: expected NAME+ID+KEY")]
     NoKey,
     /// The record was changed.
     #[error("the record was changed after it was written")]
@@ -69,10 +69,10 @@ pub enum Unproven {
     #[error("its checkpoint is malformed")]
     NoCheckpoint,
     /// Another key has signed the checkpoint.
-    #[error("its checkpoint was not signed by that key")]
+    #[error("its checkpoint is not signed by that key")]
     NotSigned,
     /// The proof leads somewhere else.
-    #[error("its proof does not lead from the record to the checkpoint")]
+    #[error("its proof does not connect the record to the checkpoint")]
     NotIncluded,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn make(
 ) -> Result<Result<Receipt, NoReceipt>, AuditError> {
     let unusable = |source: std::io::Error| AuditError::Unusable {
         path: path.to_owned(),
-        doing: "reading its checkpoints",
+        doing: "reading the checkpoints",
         source: source.into(),
     };
     let text = read_checkpoints(&checkpoint_path(path)).map_err(unusable)?;

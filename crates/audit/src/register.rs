@@ -239,7 +239,7 @@ impl Register {
         let line = format!("{}{text}\n", to_hex(&Sha256::digest(text.as_bytes())));
         let place = known.turn % 2;
         if u64::try_from(line.len()).unwrap_or(u64::MAX) > PLACE_BYTES {
-            return Err(io::Error::other("too much is known of it"));
+            return Err(io::Error::other("the trail state has too many entries"));
         }
         self.file.write_all_at(line.as_bytes(), place * PLACE_BYTES)?;
         if is_lasting {

@@ -32,7 +32,7 @@ impl AuditTrail {
     pub fn rotate(path: &Path, options: AuditOptions, to: &Path) -> Result<Rotated, AuditError> {
         let unusable = |source: io::Error| AuditError::Unusable {
             path: path.to_owned(),
-            doing: "setting it aside",
+            doing: "archiving it",
             source: source.into(),
         };
         let (path, to) = (&resolved(path).map_err(unusable)?, &resolved(to).map_err(unusable)?);
@@ -72,7 +72,7 @@ fn state(path: &Path, options: &AuditOptions) -> io::Result<Rotated> {
     };
     match opened {
         Ok(verified) if verified.open_runs > 0 => {
-            Err(io::Error::other("a run is under way in it; wait for its end, or end it"))
+            Err(io::Error::other("a run is in progress; wait until it ends, or stop it"))
         }
         Ok(verified) => {
             let wrong = verified.faults.first().map(ToString::to_string);
@@ -94,7 +94,7 @@ fn set_aside(path: &Path, to: &Path) -> io::Result<()> {
     if let Some(taken) = files().map(|ending| beside(to, ending)).find(|to| fs::symlink_metadata(to).is_ok())
     {
         let there: PathBuf = taken;
-        return Err(io::Error::other(format!("{} is there already", there.display())));
+        return Err(io::Error::other(format!("{} already exists", there.display())));
     }
     files().try_for_each(|ending| match fs::rename(beside(path, ending), beside(to, ending)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

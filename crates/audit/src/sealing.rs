@@ -153,7 +153,7 @@ impl Sealing {
     }
 
     fn catch_up_checkpoints(&self, known: &mut Known) -> Result<(), AuditError> {
-        let failed = |error| unusable(&self.path, "reading its checkpoints", error);
+        let failed = |error| unusable(&self.path, "reading the checkpoints", error);
         let length = checkpoint_bytes(&self.path).map_err(failed)?;
         if length == known.checkpoint_bytes {
             return Ok(());

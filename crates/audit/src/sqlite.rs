@@ -61,7 +61,7 @@ impl SqliteTrail {
         let mut trail = Self::of(path, connection);
         // The journal is there from the first look on, and stays as long as anybody has the database open.
         trail.form()?;
-        let looked = |error| unusable(path, "looking at it", error);
+        let looked = |error| unusable(path, "checking the file", error);
         let journal = Journal::open(&journal(path)).map_err(looked)?;
         trail.places = vec![TrailFile::of(path).map_err(looked)?, journal.place().clone()];
         trail.journal = Some(journal);
@@ -228,7 +228,7 @@ impl Store for SqliteTrail {
     }
 
     fn each(&self, see: &mut dyn FnMut(Entry) -> ControlFlow<()>) -> Result<(), AuditError> {
-        let failed = |error| self.unusable("reading its records", error);
+        let failed = |error| self.unusable("reading the records", error);
         // By place in the file, not by an index: an index could hide what the table holds.
         let sql = format!("SELECT {} FROM audit_events NOT INDEXED ORDER BY id", self.columns);
         let mut statement = self.connection.prepare(&sql).map_err(failed)?;
@@ -246,7 +246,7 @@ impl Store for SqliteTrail {
         id: u64,
         see: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
     ) -> Result<(), AuditError> {
-        let failed = |error| self.unusable("reading its records", error);
+        let failed = |error| self.unusable("reading the records", error);
         let sql = format!("SELECT {} FROM audit_events NOT INDEXED WHERE id > ?1 ORDER BY id", self.columns);
         let mut statement = self.connection.prepare(&sql).map_err(failed)?;
         let mut rows = statement.query([i64::try_from(id).unwrap_or(i64::MAX)]).map_err(failed)?;
@@ -291,11 +291,11 @@ impl Store for SqliteTrail {
 /// "Immediate" takes the lock before reading, so that no other record comes between the last one and the next.
 fn begin<'c>(path: &Path, connection: &'c mut Connection) -> Result<Transaction<'c>, AuditError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate);
-    transaction.map_err(|error| unusable(path, "waiting for its turn to write", error))
+    transaction.map_err(|error| unusable(path, "waiting for the lock", error))
 }
 
 fn head(path: &Path, connection: &Connection) -> Result<Head, AuditError> {
-    let failed = |error| unusable(path, "reading its last record", error);
+    let failed = |error| unusable(path, "reading the last record", error);
     let last = connection.prepare_cached(HEAD).and_then(|mut head| {
         head.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
     });
@@ -307,7 +307,7 @@ fn head(path: &Path, connection: &Connection) -> Result<Head, AuditError> {
         id: id.unsigned_abs(),
         reason: reason.to_owned(),
     };
-    let micros = Timestamp::parse(&timestamp).ok_or_else(|| damaged("its time cannot be read"))?.micros();
+    let micros = Timestamp::parse(&timestamp).ok_or_else(|| damaged("its time is invalid"))?.micros();
     let id = u64::try_from(id).map_err(|_| damaged("its number is negative"))?;
     Ok(Head { id, micros, hash })
 }

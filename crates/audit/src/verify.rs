@@ -350,7 +350,7 @@ impl fmt::Display for Fault {
                 write!(f, "records {from} to {} are missing", id.saturating_sub(1))
             }
             FaultKind::OutOfTime => write!(f, "record {id} is not later than the one before"),
-            FaultKind::EndsNothing => write!(f, "record {id} ends a run that is not under way"),
+            FaultKind::EndsNothing => write!(f, "record {id} ends a run that did not start or has ended"),
             FaultKind::BeginsTwice => write!(f, "record {id} begins a run that is under way"),
             FaultKind::CutOff { last } => {
                 write!(f, "the trail ends with record {id}, but {last} were written")

@@ -42,7 +42,7 @@ const UNTIL_READ: Duration = Duration::from_secs(10);
 
 /// What a person sees who starts the program.
 const USAGE: &str =
-    "is started by `stockade exec --backend NAME`, and reads a request in JSON from standard input";
+    "is started by `stockade exec --backend NAME`, and reads a JSON request from standard input";
 
 /// A request, as far as this program needs it: the whole sandbox, and no part of it twice.
 #[derive(Debug, Deserialize)]
@@ -88,7 +88,7 @@ fn read() -> Result<(Request, BufReader<File>), String> {
         serde_json::from_slice(&line).map_err(|error| format!("invalid request: {error}"))?;
     match request.stockade {
         VERSION => Ok((request, input)),
-        other => Err(format!("version {other} of the protocol is not known")),
+        other => Err(format!("unknown protocol version {other}")),
     }
 }
 
@@ -105,9 +105,12 @@ fn answer(
     }
     let sandbox = sandbox.ok_or("missing `sandbox`: this program is started by `stockade`")?;
     if !sandbox.is_of_this_release() {
-        let why =
-            format!("it is of release {}, and stockade of {}", env!("CARGO_PKG_VERSION"), sandbox.release);
-        let fix = "install the programs of one release".to_owned();
+        let why = format!(
+            "its version is {}, and that of stockade is {}",
+            env!("CARGO_PKG_VERSION"),
+            sandbox.release
+        );
+        let fix = "install both from the same release".to_owned();
         return Ok(BackendLine::Unavailable { why, fix });
     }
     let network = sandbox.network;

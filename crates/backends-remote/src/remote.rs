@@ -161,8 +161,7 @@ impl Remote {
             request = request.header(*name, value);
         }
         let time = ask.time.unwrap_or(self.patience.request_time);
-        let request =
-            request.body(ask.body).map_err(|_| RemoteError::Plain("a header cannot be made of that"))?;
+        let request = request.body(ask.body).map_err(|_| RemoteError::Plain("invalid header"))?;
         let request = self.agent.configure_request(request).timeout_global(Some(time)).build();
         self.agent.run(request).map_err(|error| failure(&error, time))
     }
@@ -189,15 +188,15 @@ impl Remote {
 pub(crate) fn failure(error: &ureq::Error, time: Duration) -> RemoteError {
     match error {
         ureq::Error::Timeout(Timeout::Connect | Timeout::Resolve) => {
-            RemoteError::Away("no connection was made in time".to_owned())
+            RemoteError::Away("timeout of the connection".to_owned())
         }
         ureq::Error::Timeout(_) => RemoteError::TimedOut(time),
-        ureq::Error::HostNotFound => RemoteError::Away("its name leads nowhere".to_owned()),
-        ureq::Error::ConnectionFailed => RemoteError::Away("no connection could be made".to_owned()),
+        ureq::Error::HostNotFound => RemoteError::Away("cannot resolve its host name".to_owned()),
+        ureq::Error::ConnectionFailed => RemoteError::Away("cannot connect".to_owned()),
         ureq::Error::Io(error) => RemoteError::Away(error.kind().to_string()),
         ureq::Error::Rustls(error) => RemoteError::Away(error.to_string()),
         ureq::Error::Protocol(_) | ureq::Error::Http(_) => {
-            RemoteError::Unexpected("that is no HTTP".to_owned())
+            RemoteError::Unexpected("the response is not HTTP".to_owned())
         }
         _ => RemoteError::Away("the request failed".to_owned()),
     }
@@ -245,5 +244,5 @@ pub(crate) fn bytes(answer: Response<Body>, most: u64) -> Result<Vec<u8>, Remote
 
 /// Writes a body of JSON.
 pub(crate) fn body(value: &impl Serialize) -> Result<Vec<u8>, RemoteError> {
-    serde_json::to_vec(value).map_err(|_| RemoteError::Plain("it cannot be written as JSON"))
+    serde_json::to_vec(value).map_err(|_| RemoteError::Plain("cannot write it as JSON"))
 }

@@ -26,7 +26,7 @@ pub struct Exclusions {
 #[non_exhaustive]
 pub enum ExclusionError {
     /// It is not a plain command.
-    #[error("`{entry}` excludes no command: {error}")]
+    #[error("`{entry}` does not match any command: {error}")]
     Words {
         /// The text.
         entry: String,
@@ -34,7 +34,7 @@ pub enum ExclusionError {
         error: RuleInWordsError,
     },
     /// It is too broad, or a duplicate.
-    #[error("the commands to exclude cannot be used: {0}")]
+    #[error("invalid list of excluded commands: {0}")]
     Rule(#[from] CommandRuleError),
 }
 

@@ -229,7 +229,7 @@ fn hides_words(run: &Run<'_>, found: &mut Vec<Hazard>) {
         found.push(Hazard {
             id: "hidden-spaces",
             floor: Floor::Deny,
-            reason: "hides where words end behind the variable IFS".to_owned(),
+            reason: "hides word boundaries behind the variable IFS".to_owned(),
             fix: "write spaces between the words".to_owned(),
             span: run.span,
             variable: None,

@@ -261,8 +261,8 @@ impl fmt::Display for BlockReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Denied => "it is denied",
-            Self::NoSandbox => "it needs a sandbox, and no sandbox is available: install one, or have it ask (unavailable: ask)",
-            Self::NobodyToAsk => "a person would have to be asked, but no person can answer: use a client that answers questions",
+            Self::NoSandbox => "it must run in a sandbox, and none is available: run `stockade doctor`, or set `execSandbox.onUnavailable` to `ask`",
+            Self::NobodyToAsk => "the user has to agree and cannot be asked here: use a client that supports questions",
         })
     }
 }

@@ -140,13 +140,13 @@ impl fmt::Display for RejectionKind {
             Self::ProcessSubstitution => "process substitution <(…) or >(…) runs another command",
             Self::ZshProcessSubstitution => "zsh replaces =(…) by the output of a command",
             Self::ZshEquals => "zsh replaces =name by the path of a program",
-            Self::EvaluatedText => "a builtin evaluates text that is quoted as if it were data",
-            Self::PromptTransform => "a value is expanded as a prompt, which runs what is in it",
-            Self::ChangedShell => "the shell reads what follows in another way than it is read here",
+            Self::EvaluatedText => "a builtin evaluates quoted text",
+            Self::PromptTransform => "a value is expanded as a prompt, which runs commands in it",
+            Self::ChangedShell => "the following text would be parsed differently by the shell",
             Self::ZshEvalFlag => "zsh evaluates the value of this parameter",
             Self::ZshGlobExec => "zsh may run code in a glob qualifier",
-            Self::ControlCharacter => "a character is not shown as the shell reads it",
-            Self::Unterminated => "the command is not complete",
+            Self::ControlCharacter => "a character is displayed differently from how the shell reads it",
+            Self::Unterminated => "the command is incomplete",
             Self::Unreadable(reason) => reason.message(),
         })
     }

@@ -104,10 +104,10 @@ impl AddressKind {
             Self::Public => "an address of the public network",
             Self::Loopback => "this machine itself",
             Self::Private => "an address of a private network",
-            Self::LinkLocal => "an address of the same wire (link-local)",
-            Self::Metadata => "the metadata service of a cloud, which gives out credentials",
-            Self::Multicast => "an address of many machines at once",
-            Self::Reserved => "an address that is reserved",
+            Self::LinkLocal => "an address of the local link (link-local)",
+            Self::Metadata => "a cloud metadata service, which returns credentials",
+            Self::Multicast => "a multicast or broadcast address",
+            Self::Reserved => "a reserved address",
         }
     }
 }

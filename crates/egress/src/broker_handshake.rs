@@ -51,7 +51,7 @@ impl PassedHandoff {
         let mut room = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut handed = SendAncillaryBuffer::new(&mut room);
         if !handed.push(SendAncillaryMessage::ScmRights(&descriptors)) {
-            return Err(io::Error::other("there is no room for a descriptor"));
+            return Err(io::Error::other("the message has no room for a descriptor"));
         }
         let byte = [io::IoSlice::new(&[0])];
         rustix::io::retry_on_intr(|| sendmsg(over, &byte, &mut handed, SendFlags::NOSIGNAL))?;
@@ -64,7 +64,7 @@ impl PassedHandoff {
     /// When no descriptor is received.
     pub fn receive(self, over: &UnixStream) -> io::Result<ListenerHandoff> {
         let Some(descriptor) = receive_descriptor(over)? else {
-            return Err(io::Error::other("the broker ended before it handed over its end"));
+            return Err(io::Error::other("the egress proxy ended before it passed its socket"));
         };
         let Self { addresses, streams, datagrams, answers_names, observes, trust, socket } = self;
         let trust = trust.map(|folder| Arc::new(RunTrust::of_another(folder)));

@@ -45,7 +45,7 @@ impl ClientHello {
                 [HANDSHAKE, 3, 0..=4, high, low, behind @ ..] => {
                     let length = usize::from(u16::from_be_bytes([*high, *low]));
                     if length == 0 || length > MAX_RECORD {
-                        return Malformed("a record of it has no possible length");
+                        return Malformed("one of its records has an invalid length");
                     }
                     let (part, behind) = behind.split_at_checked(length).unwrap_or((behind, &[]));
                     message.extend_from_slice(part);
@@ -58,7 +58,7 @@ impl ClientHello {
                     rest = behind;
                 }
                 _ if rest.len() < RECORD_HEADER && is_beginning(rest) => return too_long(bytes),
-                _ => return Malformed("it does not begin as TLS does"),
+                _ => return Malformed("it does not start with a TLS record"),
             }
         }
     }
@@ -76,19 +76,19 @@ fn too_long(bytes: &[u8]) -> ClientHello {
 fn complete(message: &[u8]) -> Option<ClientHello> {
     let &[kind, a, b, c, ref body @ ..] = message else {
         return match message.first() {
-            Some(kind) if *kind != CLIENT_HELLO => Some(Malformed("it does not begin with a `ClientHello`")),
+            Some(kind) if *kind != CLIENT_HELLO => Some(Malformed("it does not start with a `ClientHello`")),
             _ => None,
         };
     };
     if kind != CLIENT_HELLO {
-        return Some(Malformed("it does not begin with a `ClientHello`"));
+        return Some(Malformed("it does not start with a `ClientHello`"));
     }
     let length = usize::try_from(u32::from_be_bytes([0, a, b, c])).unwrap_or(usize::MAX);
     if length > MAX_CLIENT_HELLO {
         return Some(Malformed("its first message is too long"));
     }
     let body = body.get(..length)?;
-    Some(of_body(body).unwrap_or(Malformed("its `ClientHello` cannot be read")))
+    Some(of_body(body).unwrap_or(Malformed("its `ClientHello` cannot be parsed")))
 }
 
 /// A reader of bytes.

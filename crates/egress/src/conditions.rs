@@ -58,7 +58,7 @@ impl Conditions {
     /// When it is invalid: what to write instead.
     pub(super) fn add(&mut self, word: &str) -> Result<(), (String, String)> {
         let twice =
-            || Err((format!("it says `{}` twice", word.escape_debug()), "leave one of them out".to_owned()));
+            || Err((format!("it has `{}` twice", word.escape_debug()), "remove one of them".to_owned()));
         match word.chars().next() {
             Some('/') if self.path.is_some() => twice(),
             Some('/') => {
@@ -83,7 +83,7 @@ impl Conditions {
     fn add_methods(&mut self, word: &str) -> Result<(), (String, String)> {
         for method in word.split('|') {
             if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
-                let why = format!("`{}` is no list of methods", word.escape_debug());
+                let why = format!("`{}` is not a list of methods", word.escape_debug());
                 return Err((why, "write `GET|HEAD`".to_owned()));
             }
             self.methods.push(method.to_owned());
@@ -142,8 +142,8 @@ impl EntryBounds {
     fn add(&mut self, word: &str) -> Result<(), (String, String)> {
         let wrong = || {
             Err((
-                format!("`{}` is no condition", word.escape_debug()),
-                format!("write a method, a path, `?` with names of the query, `{INSPECT}`, or {BOUNDS}"),
+                format!("`{}` is not a condition", word.escape_debug()),
+                format!("write a method, a path, `?` with query names, `{INSPECT}`, or {BOUNDS}"),
             ))
         };
         let Some((name, value)) = word.split_once('=') else { return wrong() };

@@ -105,7 +105,7 @@ pub struct HostEntry<'l> {
 
 /// An invalid entry of a host list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no entry of a list of hosts: {why}", entry.escape_debug())]
+#[error("`{}` is not a valid host entry: {why}", entry.escape_debug())]
 #[non_exhaustive]
 pub struct HostListError {
     /// The entry.
@@ -126,7 +126,7 @@ impl HostList {
             return Err(wrong(
                 entry,
                 format!("the list has more than {MAX_ENTRIES} entries"),
-                "use `*.` for names below one",
+                "use `*.` for subdomains",
             ));
         }
         let entries: Vec<Entry> =
@@ -135,8 +135,8 @@ impl HostList {
         for entry in &entries {
             ports.extend(entry.port);
             if ports.len() > MAX_PORTS {
-                let why = format!("the list names more than {MAX_PORTS} ports");
-                return Err(wrong(&entry.written, why, "leave out what no command needs"));
+                let why = format!("the list has more than {MAX_PORTS} ports");
+                return Err(wrong(&entry.written, why, "remove entries that no command needs"));
             }
         }
         Ok(Self { entries })
@@ -169,7 +169,7 @@ impl HostList {
             match (entry.denies, holds) {
                 (_, Some(Match::No)) => {}
                 (true, Some(Match::Yes)) => {
-                    let reason = format!("the entry `{}` keeps it out", entry.written);
+                    let reason = format!("the entry `{}` denies it", entry.written);
                     return Ruling::Denied("denied", reason);
                 }
                 // A request that is not visible could be a denied one.
@@ -189,7 +189,7 @@ impl HostList {
         if let Some(part) = ambiguous_part {
             return ambiguous(part);
         }
-        Ruling::Denied(NOT_LISTED, "no entry of the list lets such a request through".to_owned())
+        Ruling::Denied(NOT_LISTED, "no entry of the list allows such a request".to_owned())
     }
 
     /// Returns whether an entry for a target has conditions on requests, so that they must be inspected.
@@ -293,20 +293,17 @@ impl Hosts {
 
 fn ambiguous<'l>(part: Part) -> Ruling<'l> {
     let (rule, reason) = match part {
-        Part::Path => {
-            ("ambiguous-path", "servers read its path in more than one way, and an entry looks at paths")
+        Part::Path => ("ambiguous-path", "its path is ambiguous, and an entry has conditions on paths"),
+        Part::Query => {
+            ("ambiguous-query", "its query names are ambiguous, and an entry has conditions on them")
         }
-        Part::Query => (
-            "ambiguous-query",
-            "servers read the names in its query in more than one way, and an entry looks at them",
-        ),
     };
     Ruling::Denied(rule, reason.to_owned())
 }
 
 fn unseen<'l>() -> Ruling<'l> {
     let reason =
-        "the list allows some requests and not others, and this connection hides which one it is".to_owned();
+        "the list allows only some requests, and requests in this connection cannot be inspected".to_owned();
     Ruling::Denied("unseen", reason)
 }
 
@@ -334,7 +331,7 @@ impl Entry {
             None => (written, false),
         };
         if name.contains('*') {
-            let why = "a `*` matches whole labels below a domain, at the beginning";
+            let why = "`*` is only allowed as the first label";
             return Err(wrong(written, why.to_owned(), "write `*.example.com`"));
         }
         let target = NetTarget::parse(name).map_err(|refused| {
@@ -344,31 +341,31 @@ impl Entry {
             (host, false) => Hosts::One(host),
             (Host::Name(name), true) if name.contains('.') => Hosts::Below(format!(".{name}")),
             (Host::Name(_), true) => {
-                let why = "it would let through every name of a whole top-level domain";
+                let why = "it would allow a whole top-level domain";
                 return Err(wrong(written, why.to_owned(), "write at least two parts: `*.example.com`"));
             }
             (Host::Address(_), true) => {
                 return Err(wrong(
                     written,
-                    "nothing is below an address".to_owned(),
-                    "write the address alone",
+                    "an IP address has no subdomains".to_owned(),
+                    "write only the address",
                 ));
             }
         };
         if carries_anything && target.port.is_none() {
-            let why = format!("`{ANYTHING}` lets anything through to one port, and none is named");
+            let why = format!("`{ANYTHING}` allows any protocol on one port, and the port is missing");
             return Err(wrong(written, why, "write `db.example.com:5432/tcp`"));
         }
         if let Hosts::One(Host::Address(IpAddr::V4(four))) = hosts
             && VirtualAddresses::is_one(four)
         {
             let why =
-                "addresses of `198.18.0.0/15` are virtual addresses of names within a sandbox".to_owned();
-            return Err(wrong(written, why, "write the name of the host"));
+                "addresses of `198.18.0.0/15` are virtual addresses of host names in a sandbox".to_owned();
+            return Err(wrong(written, why, "write the host name"));
         }
         if hosts == Hosts::One(Host::Name(broker_hostname::NAME.to_owned())) {
-            let why = "it is the broker itself, which every command reaches that has one".to_owned();
-            return Err(wrong(written, why, "leave it out"));
+            let why = "it is the egress proxy itself, which every command can reach".to_owned();
+            return Err(wrong(written, why, "remove it"));
         }
         let entry = Self {
             hosts,
@@ -389,26 +386,26 @@ impl Entry {
         let looks_inside = self.conditions.look_inside();
         if self.denies && (self.carries_anything || self.conditions.bounds != EntryBounds::default()) {
             return Some((
-                "what is kept out has no bounds",
+                "a denied entry cannot have limits",
                 "write `!host`, `!host:port` or `!host:80 POST /path`",
             ));
         }
         if self.denies && self.conditions.want_no_query() {
             return Some((
-                "a `?` alone names nothing that could be kept out",
-                "name it: `!api.example.com:80 ?token`",
+                "a `?` without a name denies nothing",
+                "write the query name: `!api.example.com:80 ?token`",
             ));
         }
         if looks_inside && self.carries_anything {
             return Some((
-                "any protocol is allowed, so requests are not seen",
-                "leave `/tcp` out, or what is asked of them",
+                "any protocol is allowed, so requests are not inspected",
+                "remove `/tcp`, or the conditions",
             ));
         }
         if self.denies && self.conditions.inspects() {
             return Some((
-                "what is kept out is not looked into",
-                "leave `inspect` out, or write it behind the entry that lets the host in",
+                "a denied entry cannot have `inspect`",
+                "remove `inspect`, or move it to the entry that allows the host",
             ));
         }
         None
@@ -485,17 +482,17 @@ mod tests {
             ("*", "`*.example.com`"),
             ("*.com", "two parts"),
             ("a.*.example.com", "`*.example.com`"),
-            ("*.10.0.0.1", "the address alone"),
+            ("*.10.0.0.1", "only the address"),
             ("https://example.com/path", "`example.com:443`"),
             ("0x7f.1", "`127.0.0.1`"),
             ("", "a name"),
             ("exa mple.com", "write a method"),
             ("exa\u{a0}mple.com", "a name"),
             ("example.com:0", "a name"),
-            ("!example.com inspect", "leave `inspect` out"),
-            ("example.com inspect inspect", "leave one of them out"),
-            ("example.com:443/tcp inspect", "leave `/tcp` out"),
-            ("example.com:80/tcp GET", "leave `/tcp` out"),
+            ("!example.com inspect", "remove `inspect`"),
+            ("example.com inspect inspect", "remove one of them"),
+            ("example.com:443/tcp inspect", "remove `/tcp`"),
+            ("example.com:80/tcp GET", "remove `/tcp`"),
             ("!example.com:80/tcp", "`!host`"),
             ("!example.com requests=1", "`!host`"),
             ("!example.com:80 ?", "`!api.example.com:80 ?token`"),
@@ -504,8 +501,8 @@ mod tests {
             ("example.com:80 GET GET! ", "`GET|HEAD`"),
             ("example.com:80 speed=1", "`rate=10/s`"),
             ("!", "a name"),
-            ("stockade.internal", "leave it out"),
-            ("!stockade.internal:80", "leave it out"),
+            ("stockade.internal", "remove it"),
+            ("!stockade.internal:80", "remove it"),
         ] {
             let error = HostList::compile(&[entry.to_owned()]).unwrap_err();
             assert!(error.fix.contains(fix), "{entry}: {error}; {}", error.fix);

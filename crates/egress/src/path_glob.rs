@@ -31,13 +31,13 @@ impl PathGlob {
     pub(super) fn read(text: &str) -> Result<Self, (String, &'static str)> {
         let Some(plain) = plain(text) else {
             return Err((
-                format!("`{}` can be read in more than one way", text.escape_debug()),
+                format!("`{}` is ambiguous", text.escape_debug()),
                 "write it without `..`, `//`, `\\`, `;` and escaped slashes",
             ));
         };
         let segments: Vec<&str> = plain.split('/').skip(1).collect();
         if segments.len() > MAX_SEGMENTS || segments.iter().any(|segment| segment.len() > MAX_SEGMENT) {
-            return Err(("its path is too long".to_owned(), "write `**` for the rest of it"));
+            return Err(("its path is too long".to_owned(), "write `**` for the rest of the path"));
         }
         let segments = segments.into_iter().map(|segment| match segment {
             "**" => Ok(Segment::Many),

@@ -58,7 +58,7 @@ impl NetPolicy {
             allowed,
         };
         let mut verdict = match self {
-            Self::None => verdict(false, "no-network", "commands reach no network".to_owned(), entry),
+            Self::None => verdict(false, "no-network", "commands have no network".to_owned(), entry),
             Self::Open => verdict(
                 true,
                 "open",
@@ -68,29 +68,26 @@ impl NetPolicy {
             Self::Hosts(_) if broker_hostname::is_own(target) => verdict(
                 false,
                 "own-name",
-                "it is the broker itself, which answers plain HTTP at port 80 and nothing else".to_owned(),
+                "it is the egress proxy itself, which only accepts plain HTTP on port 80".to_owned(),
                 None,
             ),
             Self::Hosts(_) if kind.0 == AddressKind::Metadata => {
-                verdict(false, "metadata", "no list lets it through".to_owned(), None)
+                verdict(false, "metadata", "no host list allows it".to_owned(), None)
             }
             Self::Hosts(list) if list.denied_by(target).is_some() => {
                 let written = list.denied_by(target).unwrap_or_default();
-                verdict(false, "denied", format!("the entry `{written}` keeps it out"), None)
+                verdict(false, "denied", format!("the entry `{written}` denies it"), None)
             }
             Self::Hosts(list) => match list.entry_for(target) {
                 Some(_) if kind.0 != AddressKind::Public && !list.names(target) => {
-                    let reason =
-                        "such a place has to be named itself, and not with all names around it".to_owned();
+                    let reason = "such a host must be listed itself, and not by a wildcard".to_owned();
                     verdict(false, "not-public", reason, entry)
                 }
-                Some(written) => {
-                    verdict(true, "listed", format!("the entry `{written}` lets it through"), None)
-                }
+                Some(written) => verdict(true, "listed", format!("the entry `{written}` allows it"), None),
                 None if list.has_other_port(target) => {
-                    verdict(false, NOT_LISTED, "the list names it with another port".to_owned(), entry)
+                    verdict(false, NOT_LISTED, "the list has it with another port".to_owned(), entry)
                 }
-                None => verdict(false, NOT_LISTED, "no entry of the list names it".to_owned(), entry),
+                None => verdict(false, NOT_LISTED, "no entry of the list matches it".to_owned(), entry),
             },
         };
         if let Self::Hosts(list) = self {
@@ -122,16 +119,14 @@ fn notes(target: &NetTarget, (kind, why): (AddressKind, Option<&'static str>), o
     let mut notes = Vec::new();
     if kind != AddressKind::Public {
         let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        let open = if open { "; an open network keeps no command from it" } else { "" };
+        let open = if open { "; with an open network, commands can reach it" } else { "" };
         notes.push(format!("it is {}{why}{open}", kind.words()));
     }
     match &target.shown {
         Some((shown, true)) => {
-            notes.push(format!(
-                "it looks like `{shown}`, in which letters of another script pass for Latin ones"
-            ));
+            notes.push(format!("it looks like `{shown}`, but has letters of another script"));
         }
-        Some((shown, false)) => notes.push(format!("it is shown as `{shown}`")),
+        Some((shown, false)) => notes.push(format!("it is displayed as `{shown}`")),
         None => {}
     }
     notes
@@ -173,11 +168,11 @@ mod tests {
     fn what_is_not_seen_is_told() {
         for (text, told) in [
             ("169.254.169.254", "metadata service"),
-            ("db.corp", "no public name ends so"),
+            ("db.corp", "it is not a public top-level domain"),
             ("router", "without a dot"),
-            ("p\u{430}ypal.com", "pass for Latin ones"),
-            ("xn--pypal-4ve.com", "pass for Latin ones"),
-            ("bücher.example", "shown as"),
+            ("p\u{430}ypal.com", "letters of another script"),
+            ("xn--pypal-4ve.com", "letters of another script"),
+            ("bücher.example", "displayed as"),
         ] {
             let verdict = NetPolicy::Open.decide(&NetTarget::parse(text).unwrap());
             assert!(verdict.notes.iter().any(|note| note.contains(told)), "{text}: {verdict:?}");

@@ -61,24 +61,29 @@ impl Opening {
             (Self::Tls { server_name: Some(name), .. }, Host::Name(host)) if name == host => Ok(()),
             (Self::Tls { is_encrypted: true, .. }, host) => unbound(
                 "hidden-name",
-                format!("it names another host than `{host}`, and the one that it means is encrypted (ECH)"),
+                format!("its host name differs from `{host}`, and the inner one is encrypted (ECH)"),
                 false,
             ),
             (Self::Tls { server_name: None, .. }, Host::Address(_)) => Ok(()),
             (Self::Tls { server_name: Some(name), .. }, host) => unbound(
                 "other-host",
-                format!("it was let through to `{host}`, and asks there for `{}`", name.escape_debug()),
+                format!(
+                    "its connection is allowed to `{host}`, and the request is for `{}`",
+                    name.escape_debug()
+                ),
                 false,
             ),
             (Self::Tls { server_name: None, .. }, Host::Name(host)) => {
-                unbound("no-name", format!("it does not say over TLS that it wants `{host}`"), true)
+                unbound("no-name", format!("its TLS handshake does not name `{host}`"), true)
             }
             (Self::Ssh, _) if target.port == Some(SSH_PORT) => Ok(()),
-            (Self::Ssh, _) => unbound("not-tls", "SSH is let through at port 22 alone".to_owned(), true),
+            (Self::Ssh, _) => unbound("not-tls", "SSH is only allowed on port 22".to_owned(), true),
             // The head contains the host, and is checked when it is parsed.
             (Self::Http, _) => Ok(()),
             (Self::Other(why), _) => unbound("not-tls", (*why).to_owned(), true),
-            (Self::Incomplete, _) => unbound("not-tls", "it ended before it was understood".to_owned(), true),
+            (Self::Incomplete, _) => {
+                unbound("not-tls", "it ended before its protocol was detected".to_owned(), true)
+            }
         }
     }
 }

@@ -99,16 +99,16 @@ impl ProxyRequest {
     }
 
     fn read_for(head: &[u8], sent_to: Option<&NetTarget>) -> Result<Self, BadRequest> {
-        let text = std::str::from_utf8(head).map_err(|_| bad("it is no UTF-8"))?;
+        let text = std::str::from_utf8(head).map_err(|_| bad("it is not valid UTF-8"))?;
         if text.bytes().any(|byte| byte.is_ascii_control() && !b"\r\n\t".contains(&byte)) {
-            return Err(bad("it holds a control character"));
+            return Err(bad("it contains a control character"));
         }
         let text = text.strip_suffix("\r\n\r\n").ok_or_else(|| bad("it does not end in an empty line"))?;
         let mut lines = text.split("\r\n");
         let first = lines.next().unwrap_or_default();
         let headers = lines.map(header).collect::<Result<Vec<_>, _>>()?;
         if text.replace("\r\n", "").contains(['\r', '\n']) {
-            return Err(bad("it holds a line that ends in half a line break"));
+            return Err(bad("it contains a bare CR or LF"));
         }
         let mut words = first.split(' ');
         let (Some(method), Some(wanted), Some(version @ ("HTTP/1.1" | "HTTP/1.0")), None) =
@@ -148,9 +148,9 @@ pub(super) fn are_optional(protocols: &str) -> Result<(), BadRequest> {
     };
     let Some(other) = protocols.split(',').find(|protocol| !is_optional(protocol)) else { return Ok(()) };
     let reason =
-        format!("it asks to go on with the protocol `{}`, which is not carried", other.trim().escape_debug());
+        format!("it requests an upgrade to `{}`, which is not supported", other.trim().escape_debug());
     let fix =
-        Some("list the host as `HOST:PORT/tcp`, which carries anything and inspects nothing".to_owned());
+        Some("list the host as `HOST:PORT/tcp`, which allows any protocol and inspects nothing".to_owned());
     Err(BadRequest { status: 501, rule: "other-protocol", reason, fix })
 }
 
@@ -169,7 +169,7 @@ impl<'h> Headers<'h> {
         let mut values = self.0.iter().filter(|row| row.0.eq_ignore_ascii_case(name)).map(|row| row.1);
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
-            _ => Err(bad(&format!("it names `{name}` twice"))),
+            _ => Err(bad(&format!("it has two `{name}` headers"))),
         }
     }
 
@@ -209,22 +209,22 @@ impl<'h> Headers<'h> {
 fn header(line: &str) -> Result<(&str, &str), BadRequest> {
     match line.split_once(':') {
         Some((name, value)) if is_token(name) => Ok((name, value.trim_matches([' ', '\t']))),
-        _ => Err(bad("it holds a line that is no header")),
+        _ => Err(bad("it contains a line that is not a header")),
     }
 }
 
 fn tunnel(wanted: &str, headers: &Headers<'_>) -> Result<ProxyRequest, BadRequest> {
     if wanted.contains(['/', '@', '?', '#']) {
-        return Err(bad("`CONNECT` wants a host and a port"));
+        return Err(bad("`CONNECT` needs a host and a port"));
     }
     if headers.one("content-length")?.is_some_and(|length| length != "0")
         || headers.one("transfer-encoding")?.is_some()
     {
-        return Err(bad("`CONNECT` has no body"));
+        return Err(bad("`CONNECT` must not have a body"));
     }
     let target = target(wanted)?;
     if target.port.is_none() {
-        return Err(bad("`CONNECT` wants a port"));
+        return Err(bad("`CONNECT` needs a port"));
     }
     same_host(&target, headers)?;
     Ok(ProxyRequest::Tunnel(target))
@@ -238,10 +238,10 @@ fn at_host(
     headers: &Headers<'_>,
 ) -> Result<ProxyRequest, BadRequest> {
     if wanted != "*" && (!wanted.starts_with('/') || wanted.contains('#')) {
-        return Err(bad("a host is asked for a path"));
+        return Err(bad("send a path, not a whole URL"));
     }
     if first.version == "HTTP/1.1" && headers.one("host")?.is_none() {
-        return Err(bad("it does not say for which host it is"));
+        return Err(bad("it has no `Host` header"));
     }
     same_host(target, headers)?;
     written_anew(first, (target, Reached::Host), wanted, headers)
@@ -250,13 +250,13 @@ fn at_host(
 fn plain(first: &FirstLine<'_>, wanted: &str, headers: &Headers<'_>) -> Result<ProxyRequest, BadRequest> {
     let rest = match wanted.split_once("://") {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
-        Some(_) => return Err(bad("only `http://` goes through plainly; anything else wants `CONNECT`")),
-        None => return Err(bad("a proxy wants the whole URL")),
+        Some(_) => return Err(bad("without `CONNECT`, only `http://` URLs are supported")),
+        None => return Err(bad("a proxy needs the whole URL")),
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
     if authority.contains('@') || path.contains('#') {
-        return Err(bad("its URL holds a user or a fragment, which belong to the client"));
+        return Err(bad("its URL contains a user or a fragment"));
     }
     let mut target = target(authority)?;
     target.port.get_or_insert(80);
@@ -281,7 +281,7 @@ fn written_anew(
     }
     if is_websocket {
         if !matches!(body, None | Some(RequestBody::Length(0))) {
-            return Err(bad("it asks for a websocket, and has a body"));
+            return Err(bad("it requests a WebSocket, and has a body"));
         }
         head.push_str("Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
         return Ok(ProxyRequest::Websocket { target: target.clone(), head });
@@ -307,7 +307,7 @@ fn body(version: &str, headers: &Headers<'_>) -> Result<Option<RequestBody>, Bad
         }
         Some(_) => {
             let reason = "programs find the end of its body differently".to_owned();
-            let fix = Some("send it with a `Content-Length`, or in plain pieces (`chunked`)".to_owned());
+            let fix = Some("send it with a `Content-Length`, or `chunked`".to_owned());
             Err(BadRequest { status: 411, rule: "bad-request", reason, fix })
         }
     }
@@ -318,7 +318,7 @@ fn length(headers: &Headers<'_>) -> Result<Option<u64>, BadRequest> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse().ok().filter(|_| digits) {
         Some(length) => Ok(Some(length)),
-        None => Err(bad("its `Content-Length` is no number")),
+        None => Err(bad("its `Content-Length` is not a number")),
     }
 }
 
@@ -330,8 +330,8 @@ fn same_host(target: &NetTarget, headers: &Headers<'_>) -> Result<(), BadRequest
         false => Err(BadRequest {
             status: 403,
             rule: "other-host",
-            reason: format!("it asks for `{target}`, and its `Host` names `{}`", named.escape_debug()),
-            fix: Some("ask for the host itself".to_owned()),
+            reason: format!("its URL is for `{target}`, and its `Host` is `{}`", named.escape_debug()),
+            fix: Some("connect to that host directly".to_owned()),
         }),
     }
 }

@@ -20,8 +20,8 @@ impl QueryNames {
         let written = word.trim_start_matches('?').split('|').filter(|name| !name.is_empty());
         let names = written.map(|written| {
             plain(written).ok_or_else(|| {
-                let why = format!("`{}` is no name that servers read in one way", written.escape_debug());
-                (why, "write names alone, without values, `;`, spaces and needless escapes: `?page|q`")
+                let why = format!("`{}` is ambiguous: servers parse it differently", written.escape_debug());
+                (why, "write only names, without values, `;`, spaces and needless escapes: `?page|q`")
             })
         });
         Ok(Self(names.collect::<Result<_, _>>()?))

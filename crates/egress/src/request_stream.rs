@@ -109,7 +109,7 @@ impl RequestStream {
 
 fn odd_pieces() -> BadRequest {
     let reason = "programs find the end of its body differently".to_owned();
-    let fix = Some("send it with a `Content-Length`, or in plain pieces (`chunked`)".to_owned());
+    let fix = Some("send it with a `Content-Length`, or `chunked`".to_owned());
     BadRequest { status: 400, rule: "bad-request", reason, fix }
 }
 

@@ -116,19 +116,19 @@ impl SecretBinding {
         let (name, rest) = text.split_once('=').unwrap_or((text, ""));
         if text.len() > MAX_TEXT || !is_variable(name) {
             // A user who forgets the name may have written the secret first, so the text is not repeated.
-            return Err(SecretError::new("?", "has no name that a variable could have", FORM));
+            return Err(SecretError::new("?", "has no valid name", FORM));
         }
         let wrong = |why: &str, fix: &str| SecretError::new(name, why, fix);
         if let Some(changes) = obeyed_variable(name) {
-            let why = format!("would stand in a variable that programs obey: it {changes}");
-            return Err(wrong(&why, "give it a name of its own, such as `API_TOKEN`"));
+            let why = format!("would be in a variable that changes how programs behave: it {changes}");
+            return Err(wrong(&why, "choose another name, such as `API_TOKEN`"));
         }
         let Some((source, to)) = rest.split_once('@') else {
-            return Err(wrong("names no host that it goes to", FORM));
+            return Err(wrong("has no host", FORM));
         };
         if to.contains('@') {
-            let fix = "write `%40` for the one that is not before the host";
-            return Err(wrong("holds more than one `@`", fix));
+            let fix = "write `%40` for the one that does not precede the host";
+            return Err(wrong("has more than one `@`", fix));
         }
         let mut words = to.split(' ').filter(|word| !word.is_empty());
         let (host, path) = destination(name, words.next().unwrap_or_default())?;
@@ -174,15 +174,17 @@ impl SecretBinding {
                     self.places.push(place);
                     Ok(())
                 }
-                Some(_) => wrong("names a place twice".to_owned(), "leave one of them out"),
-                None => wrong("has no place behind `in`".to_owned(), PLACES),
+                Some(_) => wrong("has the same place twice".to_owned(), "remove one of them"),
+                None => wrong("has no place after `in`".to_owned(), PLACES),
             },
             ("for", time) if self.lifetime.is_none() => match conditions::duration(time) {
                 Some(time) => {
                     self.lifetime = Some(time);
                     Ok(())
                 }
-                None => wrong(format!("holds for no time: `{}`", time.escape_debug()), "write `for=10m`"),
+                None => {
+                    wrong(format!("has an invalid time limit: `{}`", time.escape_debug()), "write `for=10m`")
+                }
             },
             ("plain", "") if !self.is_plain => {
                 self.is_plain = true;
@@ -195,7 +197,7 @@ impl SecretBinding {
             _ => {
                 let fix = "write `in` and a place, `for=10m`, `plain` where it may go over plain HTTP, or `mentioned` where \
                            its placeholder may occur in bodies";
-                wrong(format!("is followed by `{}`, which means nothing", word.escape_debug()), fix)
+                wrong(format!("is followed by the unknown word `{}`", word.escape_debug()), fix)
             }
         }
     }
@@ -206,19 +208,20 @@ impl SecretBinding {
         let is_signed = self.places.contains(&SecretPlace::SigV4);
         if is_signed && self.places.len() > 1 {
             return wrong(
-                "is signed with and sent as well",
-                "write `in sigv4` alone: a key that signs never goes over the network",
+                "is used for signing and sent as well",
+                "write only `in sigv4`: a signing key is never sent",
             );
         }
         if self.is_mentioned && self.places.contains(&SecretPlace::Body) {
             return wrong(
-                "would stay what it is in the body, and be put there as well",
-                "leave out `mentioned`, or `in body`",
+                "has both `mentioned`, which leaves placeholders in bodies, and `in body`, which replaces them",
+                "remove `mentioned`, or `in body`",
             );
         }
         if !is_signed && matches!(self.host.host, BoundName::Below(_)) {
-            let fix = "name the host; `*.` is for keys that sign (`in sigv4`) and never go over the network";
-            return wrong("would be sent to the owner of any name below that one", fix);
+            let fix =
+                "write the full host name; `*.` is only for signing keys (`in sigv4`), which are never sent";
+            return wrong("would be sent to every subdomain", fix);
         }
         None
     }
@@ -283,21 +286,21 @@ const NOT_ITS_OWN: &[&str] = &[
 fn destination(name: &str, text: &str) -> Result<(BoundHost, Option<(PathGlob, String)>), SecretError> {
     let wrong = |why: String, fix: &str| SecretError::new(name, why, fix);
     if text.contains("://") {
-        let fix = "write the host alone; it is spoken to over TLS, unless `plain` is said";
+        let fix = "write only the host; TLS is used unless `plain` is set";
         return Err(wrong("has a scheme before its host".to_owned(), fix));
     }
     let at = text.find('/').unwrap_or(text.len());
     let (host, path) = text.split_at_checked(at).unwrap_or((text, ""));
     let (host, is_below) = host.strip_prefix("*.").map_or((host, false), |host| (host, true));
     let target = NetTarget::parse(host).map_err(|refused| {
-        let fix = refused.fix.clone().unwrap_or_else(|| "write a host, and perhaps a port".to_owned());
-        SecretError::new(name, format!("goes to no host: {refused}"), fix)
+        let fix = refused.fix.clone().unwrap_or_else(|| "write a host, optionally with a port".to_owned());
+        SecretError::new(name, format!("has an invalid host: {refused}"), fix)
     })?;
     let path = match path {
         "" => None,
         path => {
             let glob = PathGlob::read(path)
-                .map_err(|(why, fix)| wrong(format!("has a path of which {why}"), fix))?;
+                .map_err(|(why, fix)| wrong(format!("has an invalid path: {why}"), fix))?;
             Some((glob, path.to_owned()))
         }
     };
@@ -306,7 +309,7 @@ fn destination(name: &str, text: &str) -> Result<(BoundHost, Option<(PathGlob, S
         (Host::Name(end), true) if end.contains('.') => BoundName::Below(format!(".{end}")),
         (_, true) => {
             let fix = "write at least two parts: `*.example.com`";
-            return Err(wrong("goes to every name of a whole top-level domain".to_owned(), fix));
+            return Err(wrong("would be sent to a whole top-level domain".to_owned(), fix));
         }
     };
     Ok((BoundHost { host: bound, port: target.port.unwrap_or(TLS) }, path))
@@ -401,24 +404,24 @@ impl SecretSource {
                     let members = members.split('.').map(str::to_owned).collect();
                     Ok(Self::Json { path: path.to_owned(), members })
                 }
-                _ => wrong("is in a file of JSON, and no member of that is named"),
+                _ => wrong("has a JSON file without a member"),
             },
-            "file" | "json" => wrong("is in a file whose place depends on the current directory"),
+            "file" | "json" => wrong("has a relative path"),
             "cmd" => {
                 let words: Vec<_> =
                     what.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
                 match words.first() {
                     Some(_) => Ok(Self::Command(words)),
-                    None => wrong("comes from no command"),
+                    None => wrong("has no command"),
                 }
             }
             "keyring" => match what.split_once('/') {
                 Some((service, account)) if !service.is_empty() && !account.is_empty() => {
                     Ok(Self::Keyring { service: service.to_owned(), account: account.to_owned() })
                 }
-                _ => wrong("comes from no entry of a keyring"),
+                _ => wrong("has no keyring entry"),
             },
-            _ => wrong("has no source that is known"),
+            _ => wrong("has an unknown source"),
         }
     }
 }
@@ -473,45 +476,45 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_says_what_to_write() {
+    fn an_invalid_binding_is_refused_with_a_fix() {
         for (text, why) in [
-            ("", "has no name"),
-            ("ghp_secret", "names no host"),
-            ("1T=env:T@a.example", "has no name"),
-            ("T=env:T", "names no host"),
+            ("", "no valid name"),
+            ("ghp_secret", "has no host"),
+            ("1T=env:T@a.example", "no valid name"),
+            ("T=env:T", "has no host"),
             ("T=T@a.example", "has no source"),
-            ("T=vault:T@a.example", "no source that is known"),
-            ("T=env:@a.example", "no source that is known"),
-            ("T=file:t@a.example", "the current directory"),
-            ("T=json:t#a@a.example", "the current directory"),
-            ("T=json:/t@a.example", "no member"),
-            ("T=json:/t#a..b@a.example", "no member"),
-            ("T=json:/t#@a.example", "no member"),
-            ("T=env:T@a.example in body mentioned", "put there as well"),
-            ("T=env:T@a.example mentioned mentioned", "means nothing"),
+            ("T=vault:T@a.example", "unknown source"),
+            ("T=env:@a.example", "unknown source"),
+            ("T=file:t@a.example", "a relative path"),
+            ("T=json:t#a@a.example", "a relative path"),
+            ("T=json:/t@a.example", "without a member"),
+            ("T=json:/t#a..b@a.example", "without a member"),
+            ("T=json:/t#@a.example", "without a member"),
+            ("T=env:T@a.example in body mentioned", "which replaces them"),
+            ("T=env:T@a.example mentioned mentioned", "the unknown word"),
             ("T=cmd: @a.example", "no command"),
-            ("T=keyring:x@a.example", "no entry of a keyring"),
-            ("T=env:T@", "goes to no host"),
+            ("T=keyring:x@a.example", "no keyring entry"),
+            ("T=env:T@", "an invalid host"),
             ("T=env:T@https://a.example", "a scheme before its host"),
-            ("T=env:T@a.example:0", "goes to no host"),
+            ("T=env:T@a.example:0", "an invalid host"),
             ("T=env:T@me@a.example", "more than one `@`"),
-            ("T=env:T@a.example/../x", "more than one way"),
-            ("T=env:T@*.example.com", "the owner of any name below"),
+            ("T=env:T@a.example/../x", "ambiguous"),
+            ("T=env:T@*.example.com", "every subdomain"),
             ("T=env:T@*.com in sigv4", "top-level domain"),
             ("T=env:T@a.example in", "no place"),
             ("T=env:T@a.example in cookie", "no place"),
             ("T=env:T@a.example in header:Host", "no place"),
-            ("T=env:T@a.example in header:a b", "means nothing"),
-            ("T=env:T@a.example in basic in basic", "names a place twice"),
-            ("T=env:T@a.example in basic in sigv4", "signed with and sent"),
-            ("T=env:T@a.example for=1y", "holds for no time"),
-            ("T=env:T@a.example for=1m for=2m", "means nothing"),
-            ("T=env:T@a.example often", "means nothing"),
+            ("T=env:T@a.example in header:a b", "the unknown word"),
+            ("T=env:T@a.example in basic in basic", "has the same place twice"),
+            ("T=env:T@a.example in basic in sigv4", "used for signing and sent"),
+            ("T=env:T@a.example for=1y", "an invalid time limit"),
+            ("T=env:T@a.example for=1m for=2m", "the unknown word"),
+            ("T=env:T@a.example often", "the unknown word"),
             ("LD_PRELOAD=env:T@a.example", "loads code into every program"),
-            ("PATH=env:T@a.example", "which programs or libraries a name means"),
+            ("PATH=env:T@a.example", "which program or library a name resolves to"),
             ("SSL_CERT_FILE=env:T@a.example", "authorities that programs trust"),
             ("NODE_EXTRA_CA_CERTS=env:T@a.example", "authorities that programs trust"),
-            ("https_proxy=env:T@a.example", "that programs obey"),
+            ("https_proxy=env:T@a.example", "how programs behave"),
         ] {
             let error = SecretBinding::read(text).unwrap_err();
             assert!(error.to_string().contains(why), "{text}: {error}");

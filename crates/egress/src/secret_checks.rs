@@ -29,18 +29,18 @@ fn check_host(binding: &SecretBinding, hosts: &HostList, list: &str) -> Result<(
         let fix = match &binding.host.host {
             BoundName::One(_) => format!("add `{to}` to {list}"),
             BoundName::Below(end) => {
-                format!("add the host below `{end}` to {list} that requests are signed for, and no other")
+                format!("add the exact host below `{end}` that requests are signed for to {list}")
             }
         };
         return Err(SecretError::new(
             &binding.name,
-            format!("goes to `{to}`, which commands do not reach"),
+            format!("is for `{to}`, which is not in the host list"),
             fix,
         ));
     }
     if let Some(unseen) = reached.iter().find(|entry| entry.carries_anything) {
-        let fix = format!("take `/tcp` from the entry `{}`", unseen.written);
-        let why = format!("goes to `{to}`, through which anything goes unseen");
+        let fix = format!("remove `/tcp` from the entry `{}`", unseen.written);
+        let why = format!("is for `{to}`, whose traffic is not inspected");
         return Err(SecretError::new(&binding.name, why, fix));
     }
     Ok(())
@@ -52,15 +52,15 @@ fn check_places(bindings: &[SecretBinding]) -> Result<(), SecretError> {
         for other in bindings.iter().take(number) {
             let wrong = |why: String, fix: &str| Err(SecretError::new(&one.name, why, fix));
             if one.name == other.name && one.source != other.source {
-                return wrong("comes from two sources".to_owned(), "give one of them another name");
+                return wrong("has two sources".to_owned(), "rename one of them");
             }
             let shared =
                 one.places.iter().find(|place| other.places.iter().any(|other| place.is_same(other)));
             if let (Some(place), true) = (shared, one.host.overlaps(&other.host) && one.name != other.name) {
                 let (to, place) = (one.host.written(), place.words());
                 return wrong(
-                    format!("goes to `{to}` in {place}, where `{}` goes as well", other.name),
-                    "leave one of them out, or give it another place",
+                    format!("is for `{to}` in {place}, as is `{}`", other.name),
+                    "remove one of them, or use another place",
                 );
             }
         }

@@ -95,7 +95,7 @@ impl Secrets {
             let placeholder = placeholder::of(&value).ok_or_else(|| {
                 SecretError::new(
                     &binding.name,
-                    "gets no placeholder, since there are no random numbers",
+                    "gets no placeholder, because no random numbers are available",
                     "try again",
                 )
             })?;
@@ -144,7 +144,7 @@ impl Secrets {
     fn lent(&self) -> Result<&Arc<ActiveSecrets>, RewriteRefusal> {
         self.0.active.get().ok_or_else(|| RewriteRefusal {
             rule: "secret-not-lent",
-            reason: "no command runs yet that a secret is lent to".to_owned(),
+            reason: "no command is running that uses secrets".to_owned(),
             fix: None,
         })
     }
@@ -153,8 +153,8 @@ impl Secrets {
 impl ActiveSecrets {
     fn new(secrets: Vec<Secret>, began: Instant) -> Result<Self, SecretError> {
         let too_many = |why: String| {
-            let fix = "leave some of them out";
-            SecretError::new("?", format!("is one of too many to look for: {why}"), fix)
+            let fix = "remove some of them";
+            SecretError::new("?", format!("exceeds the limit of secrets to search for: {why}"), fix)
         };
         let placeholders =
             Needles::new(secrets.iter().map(|secret| secret.placeholder.as_bytes())).map_err(too_many)?;
@@ -239,7 +239,7 @@ impl ActiveSecrets {
             return refused(
                 "secret-expired",
                 reason,
-                "run the command again, or lend it for longer (`for=`)",
+                "run the command again, or use a longer time limit (`for=`)",
             );
         }
         if !to.is_tls && !binding.is_plain && !to.is_loopback {
@@ -247,7 +247,7 @@ impl ActiveSecrets {
             return refused(
                 "secret-in-clear",
                 reason,
-                "ask for `https://`; `plain` behind the secret lets it go all the same",
+                "use `https://`; `plain` after the secret allows plain HTTP",
             );
         }
         Ok(())

@@ -60,7 +60,7 @@ pub(super) fn offers_password(bytes: &[u8]) -> Socks<bool> {
 pub(super) fn password(bytes: &[u8]) -> Socks<String> {
     let Some((&version, rest)) = bytes.split_first() else { return Socks::Incomplete };
     if version != 1 {
-        return Socks::Malformed(SocksReply::Failed, "it is no password as SOCKS 5 tells it");
+        return Socks::Malformed(SocksReply::Failed, "it is not a SOCKS 5 password request");
     }
     let counted = |bytes: &[u8]| {
         let (&length, rest) = bytes.split_first()?;
@@ -72,7 +72,7 @@ pub(super) fn password(bytes: &[u8]) -> Socks<String> {
     let Some((password, left)) = bytes.get(at..).and_then(counted) else { return Socks::Incomplete };
     match String::from_utf8(password) {
         Ok(password) => Socks::Complete(password, bytes.len() - left),
-        Err(_) => Socks::Malformed(SocksReply::Failed, "its password is no UTF-8"),
+        Err(_) => Socks::Malformed(SocksReply::Failed, "its password is not valid UTF-8"),
     }
 }
 
@@ -83,7 +83,7 @@ fn offers(bytes: &[u8], method: u8) -> Socks<bool> {
             None => Socks::Incomplete,
         },
         [] | [VERSION] => Socks::Incomplete,
-        _ => Socks::Malformed(SocksReply::Failed, "it is no greeting of SOCKS 5"),
+        _ => Socks::Malformed(SocksReply::Failed, "it is not a SOCKS 5 greeting"),
     }
 }
 
@@ -91,17 +91,17 @@ fn offers(bytes: &[u8], method: u8) -> Socks<bool> {
 pub(super) fn request(bytes: &[u8]) -> Socks<NetTarget> {
     let &[version, command, reserved, kind, ref rest @ ..] = bytes else { return Socks::Incomplete };
     if version != VERSION || reserved != 0 {
-        return Socks::Malformed(SocksReply::Failed, "it is no request of SOCKS 5");
+        return Socks::Malformed(SocksReply::Failed, "it is not a SOCKS 5 request");
     }
     if command != 1 {
-        return Socks::Malformed(SocksReply::UnknownCommand, "only connections are made, and none are taken");
+        return Socks::Malformed(SocksReply::UnknownCommand, "only the SOCKS command CONNECT is supported");
     }
     let (length, before) = match (kind, rest) {
         (1, _) => (4, 0),
         (3, [length, ..]) => (usize::from(*length), 1),
         (3, []) => return Socks::Incomplete,
         (4, _) => (16, 0),
-        _ => return Socks::Malformed(SocksReply::UnknownAddress, "it is no kind of address"),
+        _ => return Socks::Malformed(SocksReply::UnknownAddress, "it has an unknown address type"),
     };
     let Some(&[ref address @ .., high, low]) = rest.get(before..before + length + 2) else {
         return Socks::Incomplete;
@@ -115,10 +115,7 @@ pub(super) fn request(bytes: &[u8]) -> Socks<NetTarget> {
     let target = host.and_then(|host| NetTarget::parse(&format!("{host}:{port}")).ok());
     match target {
         Some(target) => Socks::Complete(target, 4 + before + length + 2),
-        None => Socks::Malformed(
-            SocksReply::NotAllowed,
-            "it names no host, or in a way that programs read differently",
-        ),
+        None => Socks::Malformed(SocksReply::NotAllowed, "it has no host, or an ambiguous one"),
     }
 }
 

@@ -63,15 +63,13 @@ impl NetTarget {
             return Err(no_host(format!("it is longer than {MAX_TEXT} bytes")));
         }
         if let Some(c) = text.chars().find(|c| c.is_control() || c.is_whitespace() || *c == '\\') {
-            return Err(no_host(format!("it holds {c:?}, which programs read differently")));
+            return Err(no_host(format!("it contains {c:?}, which programs parse differently")));
         }
         let (authority, scheme_port) = authority(text);
         // Parsers disagree about which part of an authority with an `@` is the host: what precedes it, or what follows the last.
         let authority = match authority.rsplit_once('@') {
             Some((user, _)) if user.contains('@') => {
-                return Err(no_host(
-                    "it holds more than one `@`, so that programs find different hosts in it",
-                ));
+                return Err(no_host("it contains more than one `@`, so programs find different hosts in it"));
             }
             Some((_, host)) => host,
             None => authority,
@@ -114,20 +112,20 @@ fn split_port(authority: &str) -> Result<(&str, Option<u16>), NetRefused> {
     let number = port.parse::<u16>().ok().filter(|number| digits && *number > 0);
     number
         .map(|number| (host, Some(number)))
-        .ok_or_else(|| no_host(format!("`{}` is no port", port.escape_debug())))
+        .ok_or_else(|| no_host(format!("`{}` is not a port", port.escape_debug())))
 }
 
 fn six(text: &str) -> Result<Host, NetRefused> {
     if text.contains('%') {
-        return Err(no_host("an address with a zone belongs to the same wire, which is never let through"));
+        return Err(no_host("an address with a zone is link-local, which is never allowed"));
     }
     let address: Ipv6Addr =
-        text.parse().map_err(|_| no_host(format!("`{}` is no address", text.escape_debug())))?;
+        text.parse().map_err(|_| no_host(format!("`{}` is not an address", text.escape_debug())))?;
     let address = IpAddr::V6(address);
     match inner(address) {
         Some(four) => Err(NetRefused {
             rule: "disguised-address",
-            reason: format!("`{address}` carries the address {four} within it"),
+            reason: format!("`{address}` contains the address {four}"),
             fix: Some(format!("write it as `{four}`")),
         }),
         None => Ok(Host::Address(address)),
@@ -137,7 +135,7 @@ fn six(text: &str) -> Result<Host, NetRefused> {
 /// Parses a name or an IPv4 address, and returns the Unicode form of the name if it differs.
 fn name(text: &str) -> Result<(Host, Option<(String, bool)>), NetRefused> {
     if text.contains('%') {
-        return Err(no_host("it holds a `%`, which some programs decode and others do not"));
+        return Err(no_host("it contains a `%`, which only some programs decode"));
     }
     let plain = folded(text)?;
     // A final dot marks a fully qualified name; it is the same name.
@@ -179,14 +177,16 @@ fn folded(text: &str) -> Result<Cow<'_, str>, NetRefused> {
         return Err(NetRefused { rule: "disguised-address", reason, fix });
     }
     match lower.chars().find(|c| !c.is_ascii() && !c.is_alphanumeric()) {
-        Some(c) => Err(no_host(format!("it holds {c:?}, which no name has"))),
+        Some(c) => Err(no_host(format!("it contains {c:?}, which is invalid in host names"))),
         None => Ok(Cow::Owned(lower)),
     }
 }
 
 fn address(text: &str, plain: &str) -> Result<(Host, Option<(String, bool)>), NetRefused> {
     let Some(address) = ipv4_spelling::read(plain) else {
-        return Err(no_host("it ends in a number, and is no address; programs disagree about such names"));
+        return Err(no_host(
+            "it ends in a number, and is not an address; programs parse such names differently",
+        ));
     };
     if text == address.to_string() {
         return Ok((Host::Address(address.into()), None));
@@ -194,7 +194,7 @@ fn address(text: &str, plain: &str) -> Result<(Host, Option<(String, bool)>), Ne
     Err(NetRefused {
         rule: "disguised-address",
         reason: format!(
-            "it is the address {address} in a spelling that hides it, which programs read differently"
+            "it is an unusual notation of the address {address}, which programs parse differently"
         ),
         fix: Some(format!("write it as `{address}`")),
     })
@@ -202,9 +202,9 @@ fn address(text: &str, plain: &str) -> Result<(Host, Option<(String, bool)>), Ne
 
 /// Returns the encoded form of a label.
 fn on_the_wire(label: &str) -> Result<String, NetRefused> {
-    let wrong = |why: &str| no_host(format!("`{}` is no part of a name: {why}", label.escape_debug()));
+    let wrong = |why: &str| no_host(format!("`{}` is not a valid label: {why}", label.escape_debug()));
     if label.is_empty() {
-        return Err(no_host("a part of the name is empty"));
+        return Err(no_host("a label is empty"));
     }
     // Longer labels are rejected before they are encoded.
     if label.len() > 4 * MAX_LABEL {
@@ -213,21 +213,21 @@ fn on_the_wire(label: &str) -> Result<String, NetRefused> {
     let wire = match label.is_ascii() {
         true => label.to_owned(),
         false => {
-            format!("xn--{}", punycode::encode(label).ok_or_else(|| wrong("it cannot be written down"))?)
+            format!("xn--{}", punycode::encode(label).ok_or_else(|| wrong("it cannot be encoded"))?)
         }
     };
     if wire.len() > MAX_LABEL {
         return Err(wrong("it is too long"));
     }
     if label.strip_prefix("xn--").is_some_and(stands_for_another_form) {
-        return Err(wrong("it decodes to letters in a form that no name is registered in, such as capitals"));
+        return Err(wrong("it decodes to characters that cannot be registered, such as capitals"));
     }
     let is_known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     if !wire.bytes().all(is_known) {
-        return Err(wrong("it holds a character that no name has"));
+        return Err(wrong("it contains a character that is invalid in host names"));
     }
     match wire.starts_with('-') || wire.ends_with('-') {
-        true => Err(wrong("it begins or ends with `-`, so that it could be read as an option")),
+        true => Err(wrong("it starts or ends with `-`, so it could be parsed as an option")),
         false => Ok(wire),
     }
 }

@@ -58,7 +58,7 @@ const PROPERTIES: &[Row] = &[
     (Property::Priority, "priority", false, "the idle priority"),
     (Property::Processors, "processors", false, "the processor limit"),
     (Property::Disk, "disk", false, "the disk limit"),
-    (Property::NoSpawn, "no-spawn", false, "the ban on other programs"),
+    (Property::NoSpawn, "no-spawn", false, "the ban on starting other programs"),
 ];
 
 impl Property {

@@ -71,7 +71,7 @@ pub struct SpecPatch {
     #[cfg_attr(feature = "clap", arg(skip))]
     pub cwd: Option<PathBuf>,
 
-    /// A directory for output that is too long to hand over.
+    /// A directory for output that is too long to return in one piece.
     #[cfg_attr(feature = "clap", arg(skip))]
     pub temp_dir: Option<PathBuf>,
 

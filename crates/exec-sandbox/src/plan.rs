@@ -385,18 +385,18 @@ impl fmt::Display for Plan {
         writeln!(f, "sandbox  {}", self.provider.name())?;
         let network = match &self.network {
             Network::None => "none".to_owned(),
-            Network::Broker { socket } => format!("only by {socket:?}"),
+            Network::Broker { socket } => format!("only through {socket:?}"),
             Network::Proxy(handoff) if handoff.observes() => {
-                format!("every public host, seen by a proxy, at {}", crate::handoff::PROXY_ADDRESS)
+                format!("every public host, recorded by a proxy, at {}", crate::handoff::PROXY_ADDRESS)
             }
-            Network::Proxy(_) => format!("only by a proxy, at {}", crate::handoff::PROXY_ADDRESS),
+            Network::Proxy(_) => format!("only through a proxy, at {}", crate::handoff::PROXY_ADDRESS),
             Network::Open => "open".to_owned(),
         };
         writeln!(f, "network  {network}")?;
         self.mounts.iter().try_for_each(|mount| writeln!(f, "mount    {mount}"))?;
         self.environment.iter().try_for_each(|(name, value)| writeln!(f, "env      {name:?}={value:?}"))?;
         if self.explain == Explain::Asked {
-            writeln!(f, "explain  by what it asks for")?;
+            writeln!(f, "explain  by its system calls")?;
         }
         let enforced = &self.enforcement.enforced;
         enforced.iter().try_for_each(|(property, means)| writeln!(f, "enforced {property}: {means}"))?;
@@ -418,7 +418,7 @@ impl fmt::Display for Mount {
             MountKind::Processes => write!(f, "ps {:?}", self.target),
             MountKind::Devices => write!(f, "dv {:?}", self.target),
             MountKind::Scratch { size } => write!(f, "rw {:?} in memory, {} MiB", self.target, size >> 20),
-            MountKind::Generated { .. } => write!(f, "rw {:?} made for it", self.target),
+            MountKind::Generated { .. } => write!(f, "rw {:?} created for the command", self.target),
             MountKind::Hidden { .. } => write!(f, "-- {:?}", self.target),
         }?;
         write!(f, "  ({})", self.reason)

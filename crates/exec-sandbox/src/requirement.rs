@@ -61,12 +61,13 @@ pub(crate) fn cannot_enforce(property: Property) -> Refusal {
             "start stockade as root, or delegate a control group to this user"
         }
         Property::Priority => "use --priority idle",
-        Property::ProtectedNames => "turn the protection on, or do not require it",
+        Property::ProtectedNames => "enable the protection, or do not require it",
         Property::Processors => "set the number of processors",
-        Property::Disk => "put the workspace on a file system of its own, or do not require it",
+        Property::Disk => "put the workspace on a separate file system, or do not require it",
         Property::NoSpawn => "request it, and choose the native backend",
         _ => {
-            "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
+            "use a kernel that permits it: sysctl user.max_user_namespaces, \
+             kernel.apparmor_restrict_unprivileged_userns"
         }
     };
     Refusal::new(What::Property(property), SandboxRule::CannotEnforce(why), fix)

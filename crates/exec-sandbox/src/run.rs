@@ -271,7 +271,7 @@ fn observer(plan: Plan, ids: Ids) -> Result<Option<Observer>, RunError> {
         Provider::Container(_) | Provider::Added(_) | Provider::Nothing => false,
     };
     let observer = is_wanted.then(|| Observer::new(plan, ids)).transpose();
-    observer.map_err(RunError::setup("looking on at what the command asks for"))
+    observer.map_err(RunError::setup("supervising system calls"))
 }
 
 /// Whether control groups are created, where permitted: if a required property needs them, or the memory limit is tight. Only

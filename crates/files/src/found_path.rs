@@ -51,18 +51,18 @@ pub enum OtherLinks {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 pub enum LookupError {
     /// Its links form a loop, or there are too many.
-    #[error("its links lead in a circle")]
+    #[error("its symlinks form a loop")]
     Loop,
     /// It passes through a link in `/proc` whose target depends on a process.
     #[error("it goes through a magic link of /proc")]
     MagicLink,
     /// A component that must be a directory is not one.
-    #[error("a part of it is no folder")]
+    #[error("a part of it is not a directory")]
     NotAFolder,
     /// A component is not accessible.
-    #[error("a part of it may not be read")]
+    #[error("a part of it cannot be read")]
     Unreadable,
     /// It changed during the lookup.
-    #[error("it changed while it was being looked at")]
+    #[error("it changed while it was checked")]
     Changed,
 }

@@ -40,19 +40,19 @@ enum LockedAt {
 #[non_exhaustive]
 pub enum KeptFileError {
     /// The name is a symbolic link.
-    #[error("it is a link: name the file that it leads to")]
+    #[error("it is a symlink: use the path of its target")]
     Link,
     /// The name exists but is not a file.
-    #[error("it is no file")]
+    #[error("it is not a regular file")]
     NoFile,
     /// Other users can write the file, or read it although it is private.
-    #[error("others can use it: run `chmod {fix}` on it, after reading it")]
+    #[error("other users can access it: review it, then run `chmod {fix}` on it")]
     OpenToOthers {
         /// The mode for `chmod` that fixes it.
         fix: &'static str,
     },
     /// It belongs to another user, or another user could replace it.
-    #[error("it is not believed: {0}")]
+    #[error("it is not trusted: {0}")]
     NotOwned(#[from] NotOwned),
     /// The file is too long.
     #[error("it has more than {max} bytes")]

@@ -30,19 +30,19 @@ pub enum TrustedFileError {
     #[error("it cannot be read: {0}")]
     Unreadable(#[from] io::Error),
     /// It is a directory, a pipe or a device.
-    #[error("it is no file")]
+    #[error("it is not a regular file")]
     NoFile,
     /// It was replaced by another file.
-    #[error("it was exchanged while it was read")]
+    #[error("it was replaced while it was read")]
     Exchanged,
     /// Users other than root can write it or its directory.
-    #[error("users other than root can write it or its folder")]
+    #[error("users other than root can write it or its directory")]
     NotOfRoot,
     /// Users other than its owner can write it.
-    #[error("others can write it")]
+    #[error("other users can write it")]
     OpenToOthers,
     /// It belongs to another user, or another user could replace it.
-    #[error("it is not believed: {0}")]
+    #[error("it is not trusted: {0}")]
     NotOwned(#[from] NotOwned),
 }
 

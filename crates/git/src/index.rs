@@ -23,10 +23,10 @@ impl ObjectId {
 #[non_exhaustive]
 pub enum GitIndexError {
     /// It is not an index, is truncated, or contradicts itself.
-    #[error("the index of git is broken")]
+    #[error("the git index is invalid")]
     Broken,
     /// A part of it is stored in another file, or in objects.
-    #[error("the index of git is split or sparse")]
+    #[error("the git index is split or sparse")]
     Elsewhere,
 }
 use GitIndexError::{Broken, Elsewhere};

@@ -89,7 +89,7 @@ impl GitSettings {
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::from(
-            "# Made for this command: of the user's settings, those that start nothing and hold no secret.\n",
+            "# Generated for this command: the user's settings that start no program and contain no secret.\n",
         );
         for (key, value) in &self.settings {
             let (section, name) = key.split_once('.').unwrap_or((key, ""));

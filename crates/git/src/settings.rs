@@ -11,7 +11,7 @@ pub struct GitSetting {
 
 /// A config file that git would reject too, or that contains more than this parser supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} is no setting of git")]
+#[error("line {line} is not a git setting")]
 pub struct GitSyntaxError {
     /// The line, counted from 1.
     pub line: usize,

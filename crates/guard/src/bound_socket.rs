@@ -29,7 +29,7 @@ pub struct BoundSocket {
 #[non_exhaustive]
 pub enum BoundSocketError {
     /// The directory cannot be used.
-    #[error("cannot use the folder {}: {source}", path.display())]
+    #[error("cannot use the directory {}: {source}", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
@@ -37,19 +37,19 @@ pub enum BoundSocketError {
         source: io::Error,
     },
     /// Another user could replace the socket.
-    #[error("others may write to the folder {}, and could put a socket of their own in its place", path.display())]
+    #[error("other users can write to the directory {}, and could replace the socket", path.display())]
     SharedFolder {
         /// The folder.
         path: PathBuf,
     },
     /// The path is taken by something other than a socket.
-    #[error("{} is there already, and is no socket of this user", path.display())]
+    #[error("{} already exists, and is no socket of this user", path.display())]
     Taken {
         /// The path.
         path: PathBuf,
     },
     /// Another server listens at this path.
-    #[error("a server listens on {} already", path.display())]
+    #[error("another server already listens on {}", path.display())]
     InUse {
         /// The path.
         path: PathBuf,
@@ -69,10 +69,10 @@ impl BoundSocketError {
     #[must_use]
     pub const fn fix(&self) -> &'static str {
         match self {
-            Self::SharedFolder { .. } => "name a path in a folder of your own: mkdir -m 700 FOLDER",
-            Self::Taken { .. } => "name another path, or move away what is there",
-            Self::InUse { .. } => "use that server, or name another path",
-            Self::Folder { .. } | Self::Listen { .. } => "name a path in a folder of your own",
+            Self::SharedFolder { .. } => "use a path in a private directory: mkdir -m 700 DIRECTORY",
+            Self::Taken { .. } => "use another path, or move the existing file away",
+            Self::InUse { .. } => "use that server, or choose another path",
+            Self::Folder { .. } | Self::Listen { .. } => "use a path in a directory that you own",
         }
     }
 }

@@ -48,9 +48,7 @@ pub(crate) fn look(config: &SandboxConfig, workspace: &Path) -> io::Result<Denie
             let path = entry.path();
             seen += 1;
             if seen > MAX_SEEN || found.hidden.len() + found.unwritable.len() > MAX_KEPT_BACK {
-                return Err(io::Error::other(
-                    "there is too much in the workspace to keep back what is denied",
-                ));
+                return Err(io::Error::other("the workspace has too many files to hide the denied ones"));
             }
             if denies(&path, Access::Read) {
                 found.hidden.push(path);

@@ -70,6 +70,6 @@ fn connect(url: &str, may_forget: bool) -> Result<Arc<dyn LimitStore>, StoreErro
 fn connect(_: &str, _: bool) -> Result<Arc<dyn LimitStore>, StoreError> {
     Err(StoreError::Unavailable {
         doing: "connecting to `limits.server`",
-        source: "this program was built without Redis; take the key out to keep limits in a file".into(),
+        source: "this program was built without Redis; remove the key to store limits in a file".into(),
     })
 }

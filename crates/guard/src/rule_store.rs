@@ -24,7 +24,7 @@ pub struct RuleStore {
 #[non_exhaustive]
 pub enum RuleStoreError {
     /// The file could not be read or replaced. It is unchanged.
-    #[error("cannot use the file of rules {}", path.display())]
+    #[error("cannot use the rule file {}", path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -32,7 +32,7 @@ pub enum RuleStoreError {
         source: KeptFileError,
     },
     /// The file is invalid.
-    #[error("the rules in {} cannot be used; mend the file, or move it away to start without them", path.display())]
+    #[error("the rules in {} are invalid; fix the file, or move it away to start without them", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

@@ -88,7 +88,7 @@ pub struct RunReport {
 #[non_exhaustive]
 pub enum NotRun {
     /// Its start cannot be recorded.
-    #[error("nothing runs that cannot be put on record: {0}")]
+    #[error("not run, because it cannot be recorded: {0}")]
     Unrecorded(#[source] AuditError),
     /// A secret cannot be provided.
     #[error("{0}; {fix}", fix = .0.fix)]

@@ -69,7 +69,7 @@ pub struct SessionOptions {
 }
 
 /// The fix for a command within another one where substitutions are not allowed.
-const UNHIDE: &str = "run the inner command by itself, then use what it printed";
+const UNHIDE: &str = "run the inner command separately, then use its output";
 
 /// A run of one agent: its active skills, answers, steps and budgets.
 ///

@@ -16,7 +16,7 @@ pub(super) fn among(input: &Value) -> Result<Vec<&str>, String> {
     let mut found = Vec::new();
     collect("", input, MAX_DEPTH, &mut found)?;
     match found.iter().find_map(|address| unsure(address)) {
-        _ if found.is_empty() => Err("it names no address".to_owned()),
+        _ if found.is_empty() => Err("missing address in its arguments".to_owned()),
         Some(why) => Err(why),
         None => Ok(found),
     }
@@ -26,7 +26,7 @@ fn collect<'v>(name: &str, value: &'v Value, depth: usize, found: &mut Vec<&'v s
     let is_address = NAMES.contains(&name);
     match value {
         Value::Array(_) | Value::Object(_) if depth == 0 => {
-            return Err("its arguments are too deep".to_owned());
+            return Err("its arguments are nested too deeply".to_owned());
         }
         Value::Array(items) => items.iter().try_for_each(|item| collect(name, item, depth - 1, found))?,
         Value::Object(members) => {
@@ -34,11 +34,11 @@ fn collect<'v>(name: &str, value: &'v Value, depth: usize, found: &mut Vec<&'v s
         }
         Value::String(text) if is_address => found.push(text),
         Value::String(text) => found.extend(within(text).take(MAX_HOSTS + 1)),
-        _ if is_address => return Err(format!("`{name}` is no address")),
+        _ if is_address => return Err(format!("`{name}` is not a URL")),
         _ => {}
     }
     match found.len() > MAX_HOSTS {
-        true => Err(format!("it names more than {MAX_HOSTS} addresses")),
+        true => Err(format!("it has more than {MAX_HOSTS} URLs; the maximum is {MAX_HOSTS}")),
         false => Ok(()),
     }
 }
@@ -46,9 +46,10 @@ fn collect<'v>(name: &str, value: &'v Value, depth: usize, found: &mut Vec<&'v s
 /// Returns why the host of a URL is ambiguous, if it is.
 fn unsure(address: &str) -> Option<String> {
     if address.len() > MAX_ADDRESS {
-        return Some(format!("an address that it names is longer than {MAX_ADDRESS} bytes"));
+        return Some(format!("one of its URLs is longer than {MAX_ADDRESS} bytes"));
     }
-    (!has_plain_scheme(address)).then(|| "it names an address that programs read differently".to_owned())
+    (!has_plain_scheme(address))
+        .then(|| "one of its URLs is ambiguous: programs parse it differently".to_owned())
 }
 
 /// Returns the URLs in a text, each to the end of its word, since harnesses disagree about where a URL ends within a word. A

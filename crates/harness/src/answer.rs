@@ -117,7 +117,7 @@ fn rewrite(harness: &Harness, call: &ToolCall, input: &Value) -> HookOutput {
         Answers::Plugin => HookOutput::json(&json!({"decision": "rewrite", "input": input})),
         Answers::Cursor | Answers::ExitCode => deny(
             harness,
-            "stockade: it belongs into the sandbox, and this harness runs nothing in the place of a command",
+            "stockade: this command must run in the sandbox, and this harness cannot replace commands",
         ),
     }
 }
@@ -138,7 +138,7 @@ fn bounded(reason: &str) -> String {
     let shown = escape_lines(reason.trim());
     let end = shown.floor_char_boundary(MAX_REASON);
     match shown.get(..end).unwrap_or_default() {
-        "" => "stockade refuses it, and has no reason to give: please report this".to_owned(),
+        "" => "stockade refuses this call without a reason; please report this as a bug".to_owned(),
         kept if end < shown.len() => format!("{kept} …"),
         kept => kept.to_owned(),
     }

@@ -102,7 +102,7 @@ fn moment(harness: &Harness, payload: &Value) -> Result<(String, Option<Moment>)
         None if has(RESULTS) || has(&["postToolUse", "tool_result"]) => Some(Moment::After),
         None if has(TOOL_MEMBERS) => Some(Moment::Before),
         None if harness.payload == Payload::Camel => Some(Moment::Start),
-        None => return Err("the payload names no event".to_owned()),
+        None => return Err("the payload has no event name; is `stockade hook` registered for another harness? (`stockade status`)".to_owned()),
     };
     let event = named.or_else(|| Some(harness.events_of(moment?).next()?.to_owned()));
     Ok((event.unwrap_or_default(), moment))
@@ -122,7 +122,7 @@ fn result(payload: &Value) -> Value {
 /// Returns the tool and its arguments.
 fn tool(harness: &Harness, payload: &Value, event: &str) -> Result<(String, Value), String> {
     let named = |name: Option<String>, input: Option<&Value>| {
-        let name = name.filter(|name| !name.is_empty()).ok_or("it names no tool")?;
+        let name = name.filter(|name| !name.is_empty()).ok_or("the payload has no tool name")?;
         Ok((name, table(input)?))
     };
     match harness.payload {
@@ -150,14 +150,14 @@ fn tool(harness: &Harness, payload: &Value, event: &str) -> Result<(String, Valu
 
 /// Returns the arguments of a tool: an object, or a string with a JSON object.
 fn table(input: Option<&Value>) -> Result<Value, String> {
-    let no = || "the arguments of the tool are no table".to_owned();
+    let no = || "the tool's arguments are not a JSON object".to_owned();
     let read = match input {
         Some(Value::String(text)) => {
             parse(text, Format::Json, MAX_PAYLOAD).map_err(|_| no())?;
             serde_json::from_str(text).map_err(|_| no())?
         }
         Some(input) => input.clone(),
-        None => return Err("it has no arguments of the tool".to_owned()),
+        None => return Err("the payload has no arguments of the tool".to_owned()),
     };
     if read.is_object() { Ok(read) } else { Err(no()) }
 }
@@ -190,7 +190,7 @@ fn origin(harness: &Harness, payload: &Value) -> Result<Origin, String> {
     let roots = roots.filter_map(Value::as_str).filter(|root| !root.is_empty()).map(PathBuf::from);
     let variables = harness.project_variables.iter().filter_map(env::var_os).map(PathBuf::from);
     let project = variables.chain(roots).find(|project| is_project(project));
-    let here = || env::current_dir().map_err(|error| format!("the folder it runs in is gone: {error}"));
+    let here = || env::current_dir().map_err(|error| format!("the current directory was deleted: {error}"));
     // Where arguments are siblings of the event or replace it, the model may have written the directory among them.
     let (told, is_argument) = match harness.payload {
         Payload::Windsurf => (payload.get("tool_info"), true),
@@ -204,7 +204,7 @@ fn origin(harness: &Harness, payload: &Value) -> Result<Origin, String> {
         (None, _) => here()?,
     };
     if !is_project(&workspace) {
-        return Err(format!("{} is no folder of a project", escape_path(&workspace)));
+        return Err(format!("{} is not a project directory", escape_path(&workspace)));
     }
     let cwd = told.map_or_else(|| workspace.clone(), |cwd| workspace.join(cwd));
     Ok(Origin { session: session.unwrap_or_default(), cwd, workspace })

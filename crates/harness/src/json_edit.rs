@@ -55,7 +55,7 @@ impl Edited {
         match path.iter().try_fold(&settings, |found, name| found.get(name)) {
             Some(_) => Ok(()),
             None => {
-                let (last, parents) = path.split_last().ok_or("there is no path")?;
+                let (last, parents) = path.split_last().ok_or("missing path")?;
                 let value = serde_json::json!({ *last: value });
                 let members = value.as_object().cloned().unwrap_or_default();
                 members.iter().try_for_each(|(name, value)| self.member(parents, name, value))

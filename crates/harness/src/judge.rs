@@ -103,7 +103,7 @@ impl<'a> Agent<'a> {
         match kind {
             ToolKind::Shell => self.shell(call, &commands),
             ToolKind::OtherShell => Ok(HookVerdict::Ask(
-                "stockade: it reads no commands of this shell, so a person has to".to_owned(),
+                "stockade: commands of this shell cannot be parsed, so the user has to agree".to_owned(),
             )),
             ToolKind::Feed if feeds(&name, &call.input) => Ok(HookVerdict::Ask(FEEDS.to_owned())),
             ToolKind::Read => self.read(call, tool, &named(&call.input)?),
@@ -203,7 +203,7 @@ impl<'a> Agent<'a> {
                 strictest = Some((decision, effect));
             }
         }
-        strictest.ok_or_else(|| "there is no shell to read it for".to_owned())
+        strictest.ok_or_else(|| "unknown shell".to_owned())
     }
 
     /// Returns the effect under `enabled: auto`: a command that needs a sandbox gets one even if a rule allows it.
@@ -221,7 +221,7 @@ impl<'a> Agent<'a> {
     ) -> Result<HookVerdict, String> {
         let exec = &self.guard.config().exec;
         if exec.isolation == Isolation::Direct || exec.mode == SandboxMode::DangerFullAccess {
-            let why = "stockade: the configuration has no sandbox for it, so a person has to agree";
+            let why = "stockade: the configuration turns the sandbox off for it, so the user has to agree";
             return Ok(HookVerdict::Ask(why.to_owned()));
         }
         let lines: Vec<String> =
@@ -229,13 +229,13 @@ impl<'a> Agent<'a> {
         if !self.harness.rewrites {
             let line = lines.join("\n");
             let named =
-                format!("stockade: this may run in the sandbox only. Run exactly this in its place:\n{line}");
+                format!("stockade: this command must run in the sandbox. Run exactly this instead:\n{line}");
             // A truncated or escaped line would be another command.
             let reason = if is_shown_whole(&named) { named } else { TOO_LONG.to_owned() };
             return Ok(HookVerdict::Deny(reason));
         }
         let mut input = call.input.clone();
-        let members = input.as_object_mut().ok_or("the arguments of the tool are no table")?;
+        let members = input.as_object_mut().ok_or("the tool's arguments are not a JSON object")?;
         for name in COMMANDS {
             match members.get_mut(*name) {
                 Some(Value::Array(all)) => *all = lines.iter().cloned().map(Value::String).collect(),
@@ -251,7 +251,7 @@ impl<'a> Agent<'a> {
         let Decision { id, layer, effect, reason, rule, fix, .. } = decision;
         let fix = match fix {
             Some(line) if *layer == DecisionLayer::Commands => {
-                format!("; a person can allow exactly this: {line}")
+                format!("; the user can allow exactly this: {line}")
             }
             Some(fix) => format!("; to allow it: {fix} (agent `{}`)", self.name),
             None => String::new(),
@@ -306,7 +306,7 @@ fn commands(input: &Value) -> Result<Vec<String>, String> {
         }
     }
     match found.len() {
-        0 => Err("it has no command".to_owned()),
+        0 => Err("missing command in its arguments".to_owned()),
         many if many > MAX_COMMANDS => Err(format!("it has more than {MAX_COMMANDS} commands")),
         _ if found.iter().any(|command| command.trim().is_empty()) => Err("a command is empty".to_owned()),
         _ => Ok(found),
@@ -318,23 +318,23 @@ fn folder(call: &ToolCall) -> Result<PathBuf, String> {
     match FOLDERS.iter().find_map(|name| Some((name, call.input.get(name)?))) {
         Some((_, Value::String(folder))) if !folder.is_empty() => Ok(call.origin.cwd.join(folder)),
         Some((_, Value::Null | Value::String(_))) | None => Ok(call.origin.cwd.clone()),
-        Some((name, _)) => Err(format!("`{name}` is no folder")),
+        Some((name, _)) => Err(format!("`{name}` is not a directory")),
     }
 }
 
 /// Returns the paths among the arguments of a tool that requires one.
 fn named(input: &Value) -> Result<Vec<String>, String> {
     let paths = paths::among(input)?;
-    if paths.is_empty() { Err("it names no path".to_owned()) } else { Ok(paths) }
+    if paths.is_empty() { Err("missing path in its arguments".to_owned()) } else { Ok(paths) }
 }
 
 /// Returns the files of a patch, in any argument.
 fn patched(input: &Value) -> Result<Vec<String>, String> {
-    let members = input.as_object().ok_or("the arguments of the tool are no table")?;
+    let members = input.as_object().ok_or("the tool's arguments are not a JSON object")?;
     let mut files = paths::among(input)?;
     for text in members.values().filter_map(Value::as_str).filter(|text| text.contains("*** ")) {
         let named = patch::files(text).ok_or("the patch cannot be parsed")?;
         files.extend(named.into_iter().map(str::to_owned));
     }
-    if files.is_empty() { Err("it names no file".to_owned()) } else { Ok(files) }
+    if files.is_empty() { Err("missing file name in its arguments".to_owned()) } else { Ok(files) }
 }

@@ -9,8 +9,7 @@ use super::answer::{HookOutput, NOTHING, REFUSED, deny};
 use super::{Answers, Harness, Moment, results};
 
 /// What a line prints if this program did not answer, by which `doctor` recognizes it.
-pub(crate) const BROKEN: &str = "stockade could not decide, so this is refused: its program is missing or has failed; \
-                                 `stockade doctor` says what is wrong";
+pub(crate) const BROKEN: &str = "stockade could not decide, so this is refused: its program is missing or has failed; run `stockade doctor` to find the cause";
 
 /// Returns the line for a moment, which runs `program`.
 pub(crate) fn line(harness: &Harness, moment: Moment, program: &str) -> String {
@@ -34,7 +33,8 @@ pub(crate) fn line(harness: &Harness, moment: Moment, program: &str) -> String {
         HookOutput { code, stderr, .. } => {
             let no = quote(stderr.trim_end());
             format!(
-                "o=$({asks}); case $o in {NOTHING}) ;; {REFUSED}) exit {code};; *) printf '%s\\n' {no} >&2; exit {code};; esac"
+                "o=$({asks}); case $o in {NOTHING}) ;; {REFUSED}) exit {code};; *) printf '%s\\n' {no} >&2; exit \
+                 {code};; esac"
             )
         }
     }

@@ -79,7 +79,8 @@ impl fmt::Display for WrapObstacle {
         f.write_str(match self {
             Self::Name => "rules cannot name it: 1 to 64 letters, digits, `-` and single `_`",
             Self::Other => {
-                "another program stands in front of it as this one would; if that is an older copy, `stockade uninstall HARNESS --mcp` takes it away"
+                "another program already wraps this server; if it is an older copy of stockade, remove it: \
+                 `stockade uninstall HARNESS --mcp`"
             }
             Self::Form => "its program and arguments are not a string and a list of strings",
         })
@@ -110,7 +111,7 @@ pub fn servers(file: &ServersFile, text: &str) -> Result<Vec<ListedServer>, Stri
     let mut servers = Vec::new();
     for (path, table) in tables {
         let Some(table) = table else { continue };
-        let found = table.as_object().ok_or_else(|| format!("`{}` is no table", path.join(".")))?;
+        let found = table.as_object().ok_or_else(|| format!("`{}` is not an object", path.join(".")))?;
         let mut own: Vec<ListedServer> = found
             .iter()
             .map(|(name, server)| ListedServer {
@@ -286,7 +287,9 @@ mod tests {
             r#"{"mcpServers":{"a":{"command":"npx","args":[]}}}"#,
             r#"{"mcpServers":{"a":{"command":"npx"}}}"#,
             r#"{"mcpServers":{"a":{"args": [ "-y" , "x" ] , "command" : "n\u0070x" , "env":{"TOKEN":"t","B":"c"}}}}"#,
-            "{\n  // mine\n  \"mcpServers\": {\n    \"a\": {\n      \"command\": \"npx\", /* this */\n      \"args\": [\n        \"-y\", // yes\n        \"x\",\n      ],\n    },\n    \"b\": { \"url\": \"https://h.example\" },\n  },\n  \"z\": 1.50\n}\n",
+            "{\n  // mine\n  \"mcpServers\": {\n    \"a\": {\n      \"command\": \"npx\", /* this */\n      \
+             \"args\": [\n        \"-y\", // yes\n        \"x\",\n      ],\n    },\n    \"b\": { \"url\": \
+             \"https://h.example\" },\n  },\n  \"z\": 1.50\n}\n",
             "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[ ]},\"b\":{\"args\":[\"1\"],\"command\":\"y\"}}}",
             r#"{"projects":{"/home/a.b":{"mcpServers":{"a":{"command":"x","args":["1"]}}},"/c":{}},"mcpServers":{"a":{"command":"y"}}}"#,
             r#"{"mcpServers":{}}"#,

@@ -37,14 +37,16 @@ pub(super) fn among(input: &Value) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     collect(input, MAX_DEPTH, &mut found)?;
     if found.len() > MAX_PATHS {
-        return Err(format!("it names more than {MAX_PATHS} paths"));
+        return Err(format!("it has more than {MAX_PATHS} paths"));
     }
     Ok(found)
 }
 
 fn collect(value: &Value, depth: usize, found: &mut Vec<String>) -> Result<(), String> {
     match value {
-        Value::Array(_) | Value::Object(_) if depth == 0 => Err("its arguments are too deep".to_owned()),
+        Value::Array(_) | Value::Object(_) if depth == 0 => {
+            Err("its arguments are nested too deeply".to_owned())
+        }
         Value::Array(items) => items.iter().try_for_each(|item| collect(item, depth - 1, found)),
         Value::Object(members) => members.iter().try_for_each(|(name, value)| {
             if NAMES.contains(&name.as_str()) {
@@ -66,7 +68,7 @@ fn paths(name: &str, value: &Value, found: &mut Vec<String>) -> Result<(), Strin
             Ok(())
         }
         Value::Array(items) => items.iter().try_for_each(|item| paths(name, item, found)),
-        _ => Err(format!("`{name}` is no path")),
+        _ => Err(format!("`{name}` is not a path")),
     }
 }
 

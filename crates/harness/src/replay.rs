@@ -141,7 +141,7 @@ fn ran(hook: &Hook, asked: &str, folder: &Path) -> Result<Ended, String> {
             shell
         }
         Hook::Program(words) => {
-            let (program, arguments) = words.split_first().ok_or("the hook names no program")?;
+            let (program, arguments) = words.split_first().ok_or("the hook has no command")?;
             let mut command = Command::new(program);
             command.args(arguments);
             command
@@ -161,7 +161,7 @@ fn ran(hook: &Hook, asked: &str, folder: &Path) -> Result<Ended, String> {
     let printed = stdout.recv_timeout(patience).and_then(|out| Ok((out, stderr.recv_timeout(patience)?)));
     end(&child);
     let code = code?;
-    let left = |_| "the hook leaves something behind that does not end".to_owned();
+    let left = |_| "a process that the hook started does not exit".to_owned();
     let (stdout, stderr) = printed.map_err(left)?;
     Ok(Ended { code, stdout, stderr })
 }

@@ -61,7 +61,8 @@ pub fn look(
     }
     if whole.truncated {
         let most = limits.max_chars();
-        let why = format!("it is longer than the {most} characters that are scanned; request less of it");
+        let why =
+            format!("it is longer than {most} characters, the maximum that is scanned; request a part of it");
         return Ok(Looked::Withheld(why));
     }
     let clean = |text: &str| admit_result(name, text.as_bytes(), limits, None, scanner).text;
@@ -114,7 +115,8 @@ pub fn after(
     let is_shown = !matches!(harness.results, Results::Hidden | Results::ByPlugin);
     if whole.truncated && is_shown {
         let most = limits.max_chars();
-        let why = format!("it is longer than the {most} characters that are scanned; request less of it");
+        let why =
+            format!("it is longer than {most} characters, the maximum that is scanned; request a part of it");
         return Ok(withheld(harness, call, result, &why));
     }
     // A result that is shown unchanged still contains them.
@@ -148,7 +150,9 @@ fn named(result: &Value, scanner: &Scanner) -> Option<(String, String)> {
         let seen = admit_result(OF_NAMES, names.as_bytes(), &limits, None, scanner);
         let why = match seen.findings.first() {
             Some(worst) => format!("{} in the names of its members: {}", worst.rule_id, worst.description),
-            None if seen.truncated => "the names of its members are too long; ask for less of it".to_owned(),
+            None if seen.truncated => {
+                "the names of its members are too long to be scanned; request a part of it".to_owned()
+            }
             None => return None,
         };
         Some((names, why))
@@ -189,7 +193,7 @@ fn found(became: &str, result: &ToolResult, is_cut: bool) -> String {
         said.push(format!("{} hidden part(s) {became}", result.removed));
     }
     if is_cut {
-        said.push("it was cut to its size".to_owned());
+        said.push("it was truncated".to_owned());
     }
     said.join("; ")
 }

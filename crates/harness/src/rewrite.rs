@@ -12,11 +12,11 @@ use super::call::Origin;
 
 /// Path of this program for shell lines. A path that is not UTF-8 or not absolute cannot be used.
 pub fn program() -> Result<String, String> {
-    let own = env::current_exe().map_err(|error| format!("this program cannot be found: {error}"))?;
+    let own = env::current_exe().map_err(|error| format!("cannot find the path of this program: {error}"))?;
     // Linux appends this when the file was replaced while it runs.
     match own.to_str() {
         Some(path) if own.is_absolute() && !path.ends_with(" (deleted)") => Ok(path.to_owned()),
-        _ => Err(format!("{} cannot be written into a command", own.display())),
+        _ => Err(format!("{} contains characters that cannot be quoted in a command", own.display())),
     }
 }
 
@@ -39,7 +39,7 @@ impl Contained {
             [&program()?, "exec", "--quiet", "--agent", agent, "--workspace", workspace, "--", "bash", "-c"];
         let folder = below(&origin.workspace, &origin.cwd).ok_or_else(|| {
             let (cwd, workspace) = (escape_path(&origin.cwd), escape_path(&origin.workspace));
-            format!("it would run in {cwd}, and the sandbox shows {workspace} alone; run it from there")
+            format!("it would run in {cwd}, which is not visible in the sandbox; run it in {workspace}")
         })?;
         let folder = Some(folder).filter(|folder| !folder.as_os_str().is_empty());
         Ok(Self { head: quote_argv(words), folder })

@@ -77,7 +77,7 @@ impl Agent<'_> {
             let wildcards = match Wildcards::read(glob) {
                 Ok(wildcards) => wildcards,
                 Err(why) => {
-                    return Ok(HookVerdict::Ask(format!("stockade: {why}, so a person has to look at it")));
+                    return Ok(HookVerdict::Ask(format!("stockade: {why}, so the user has to agree")));
                 }
             };
             asked.push(below(folder, if is_glob(glob) { wildcards.head } else { glob }));
@@ -93,16 +93,17 @@ impl Agent<'_> {
                 Reached::Nothing => {}
                 Reached::TooMuch => {
                     return Ok(HookVerdict::Ask(format!(
-                        "stockade: there is too much below {folder} to see whether this reads what must not be read; name a folder"
+                        "stockade: {folder} has too many files to check whether this would read a denied one; \
+                         search a subdirectory"
                     )));
                 }
                 Reached::Denied(path) => {
                     let why = match self.paths(call, tool, Access::Read, std::slice::from_ref(&path))? {
                         HookVerdict::Deny(why) | HookVerdict::Ask(why) => why,
-                        _ => "stockade: it has changed meanwhile".to_owned(),
+                        _ => "stockade: the directory changed during the check; try again".to_owned(),
                     };
                     return Ok(HookVerdict::Ask(format!(
-                        "{why}; this would read {path} with others: name fewer files"
+                        "{why}; this search would also read {path}: narrow it"
                     )));
                 }
             }

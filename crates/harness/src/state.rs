@@ -137,8 +137,11 @@ fn replayed(harness: &Harness, settings: &SettingsFile, places: &SettingsFolders
         };
         if asked.next().is_some() {
             return broken(
-                format!("{} asks stockade twice about `{}`", harness.title, probe.tool),
-                format!("stockade uninstall {}, in the place where it is not wanted", harness.name),
+                format!("{} calls stockade twice for `{}`", harness.title, probe.tool),
+                format!(
+                    "stockade uninstall {} --project (or --user), to keep one registration",
+                    harness.name
+                ),
             );
         }
         if let Err(why) = as_written(harness, settings, one) {
@@ -173,7 +176,7 @@ fn as_written(harness: &Harness, settings: &SettingsFile, one: &Found) -> Result
     match own_entries::entry(harness, settings, Moment::Before, &one.entry) {
         Entry::Ours(program) if one.scope == SettingsScope::User || is_this(&program) => Ok(()),
         Entry::Older => {
-            Err("a hook of an earlier version, which lets pass what it does not understand".to_owned())
+            Err("a hook of an earlier version, which allows calls that it cannot parse".to_owned())
         }
         Entry::Ours(_) => Err("the hook was not written by this program, so it was not tested".to_owned()),
         Entry::Other(member) => {
@@ -194,7 +197,7 @@ fn refuses(harness: &Harness, probe: Probe, hook: &Hook, folder: &Path, again: &
         Replayed::Refused => None,
         Replayed::RefusedOtherwise(why) => Some(broken(format!("{title}, `{tool}`: {why}"), again)),
         Replayed::Open(why) => {
-            Some(broken(format!("{title} would use `{tool}` for what must be refused: {why}"), again))
+            Some(broken(format!("{title} would allow a call of `{tool}` that must be refused: {why}"), again))
         }
     }
 }
@@ -348,7 +351,7 @@ fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State
                 called(harness, own, file, &text, places)
             }
             Some(Entry::Older) => {
-                let why = "is of an earlier version, which lets pass what it does not understand";
+                let why = "is of an earlier version, which allows calls that it cannot parse";
                 broken(format!("{} {why}", file.display()), fix)
             }
             _ => broken(

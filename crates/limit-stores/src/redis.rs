@@ -194,8 +194,7 @@ fn keeps_across_restarts(connection: &mut Connection, forgetting: Forgetting) ->
     if forgetting == Forgetting::Accepted || tells("aof_enabled:1") {
         return Ok(());
     }
-    let why = "it does not say that it does, and what was used would be free again; set `appendonly yes`, or accept \
-               this (`limits.mayForget`, Forgetting::Accepted)";
+    let why = "it does not confirm this, and recorded usage could be lost; set `appendonly yes`, or accept the risk (`limits.mayForget`, Forgetting::Accepted)";
     Err(StoreError::Unavailable { doing: DOING, source: why.into() })
 }
 

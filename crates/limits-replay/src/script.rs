@@ -47,13 +47,13 @@ pub struct ScriptStep {
 #[non_exhaustive]
 pub enum ScriptError {
     /// No limit of that name.
-    #[error("there is no component `{name}`; there are {}", list(COMPONENTS.iter().map(|(name, _)| *name)))]
+    #[error("unknown component `{name}`; components: {}", list(COMPONENTS.iter().map(|(name, _)| *name)))]
     UnknownComponent {
         /// What was asked for.
         name: String,
     },
     /// The limit does not know that event.
-    #[error("step {step}: there is no op `{op}`; there are {ops}")]
+    #[error("step {step}: unknown op `{op}`; ops: {ops}")]
     UnknownOp {
         /// Which step, from one.
         step: usize,

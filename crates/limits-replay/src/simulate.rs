@@ -141,7 +141,7 @@ pub struct SimulatedBudget {
 #[non_exhaustive]
 pub enum TraceError {
     /// A call begins before the one above it.
-    #[error("call {call}: it begins before the call above it; put the calls in the order of `atMs`")]
+    #[error("call {call}: it starts before the previous call; sort the calls by `atMs`")]
     OutOfOrder {
         /// Which call, from one.
         call: usize,

@@ -129,7 +129,7 @@ pub fn run<W: Write + Send + 'static>(
 }
 
 fn hear<W: Write + Send + 'static>(bridge: &Arc<Bridge<W>>, line: &[u8]) {
-    let Ok(Message { kind, whole }) = read(line) else { return note("what is to be sent is no message") };
+    let Ok(Message { kind, whole }) = read(line) else { return note("the request is not valid JSON-RPC") };
     let line = written(&whole.value);
     match kind {
         Kind::Request(id, method) => ask(bridge, id, method, line, &whole.value),
@@ -165,7 +165,7 @@ fn ask<W: Write + Send + 'static>(
         let mut waiting = lock(&bridge.waiting);
         if waiting.len() >= MAX_WAITING {
             drop(waiting);
-            return bridge.fail(&id, &format!("{MAX_WAITING} requests wait for the server already"));
+            return bridge.fail(&id, &format!("{MAX_WAITING} requests are already waiting for the server"));
         }
         let own = Waiting { agent: agent.clone(), is_over: Arc::clone(&is_over), is_stateless };
         waiting.insert(id.clone(), own);
@@ -181,7 +181,7 @@ fn ask<W: Write + Send + 'static>(
 
 fn on_a_thread(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
     let begun = thread::Builder::new().name("stockade-bridge".to_owned()).spawn(work);
-    begun.map(drop).map_err(|error| format!("no thread could be begun: {error}"))
+    begun.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
 }
 
 impl<W: Write> Bridge<W> {
@@ -223,17 +223,15 @@ impl<W: Write> Bridge<W> {
                 self.begin(session);
                 match self.hand_on(&text, Some(asked))? {
                     true => Ok(()),
-                    false => Err("the server has answered something else than what it was asked".to_owned()),
+                    false => Err("the server sent a response to another request".to_owned()),
                 }
             }
             "text/event-stream" => {
                 self.begin(session);
                 self.follow(asked, answer)
             }
-            _ if status == 202 => {
-                Err("the server has taken note of a request that wants an answer (202)".to_owned())
-            }
-            other => Err(format!("the server answers with `{}`, which is no message", shown(other))),
+            _ if status == 202 => Err("the server accepted a request without a response (202)".to_owned()),
+            other => Err(format!("unexpected content type `{}` in the server's response", shown(other))),
         }
     }
 
@@ -258,7 +256,7 @@ impl<W: Write> Bridge<W> {
             loop {
                 if tries >= MAX_TRIES {
                     return Err(
-                        "the stream of the server broke off before its answer, and does not go on".to_owned()
+                        "the server's stream ended before its response, and cannot be resumed".to_owned()
                     );
                 }
                 thread::sleep(events.retry.unwrap_or(WAIT).clamp(MIN_WAIT, MAX_WAIT));
@@ -299,7 +297,7 @@ impl<W: Write> Bridge<W> {
             }
             let mut found = Vec::new();
             let fits = events.read(read, MAX_MESSAGE, |event| found.push(event));
-            fits.map_err(|_| "the server has sent an event that is longer than any may be".to_owned())?;
+            fits.map_err(|_| "the server sent an event that exceeds the maximum length".to_owned())?;
             for Event { name, data } in found {
                 // An event without data only sets the id to resume from.
                 if name == "message" && !data.is_empty() && self.hand_on(&data, asked)? {
@@ -315,7 +313,7 @@ impl<W: Write> Bridge<W> {
         let mut message = match read(text.as_bytes()) {
             Ok(message) => message,
             Err(unread) if asked.is_some() => {
-                return Err(format!("what the server answers does not mean one thing: {}", unread.why));
+                return Err(format!("ambiguous response of the server: {}", unread.why));
             }
             Err(unread) => {
                 note(&format!("ambiguous message of the server: {}", unread.why));
@@ -331,7 +329,7 @@ impl<W: Write> Bridge<W> {
                 true
             }
             _ => {
-                note("the server has answered what it was not asked here");
+                note("the server sent a response to an unknown request");
                 return Ok(false);
             }
         };
@@ -374,19 +372,19 @@ impl<W: Write> Bridge<W> {
         let said = said_by_server(&text);
         Err(match status {
             300..=399 => format!(
-                "the address leads elsewhere ({status}), to `{}`; if that is the server, name it with --url",
+                "the server redirects ({status}) to `{}`; if you trust it, use that address with --url",
                 leads.unwrap_or_default()
             ),
             401 | 403 | 407 => format!(
-                "the server or the broker refuses it ({status}): {said}; a credential is named with --secret and --header, and logins in \
-                 a browser are not there"
+                "refused by the server or the egress proxy ({status}): {said}; pass a credential with --secret and \
+                 --header (browser logins are not supported)"
             ),
-            404 if has_session => "the session is over (404); begin the server anew".to_owned(),
+            404 if has_session => "the session has ended (404); restart the MCP server".to_owned(),
             404 | 405 if asked.method == "initialize" => format!(
-                "there is no server of this protocol at this address ({status}); one that speaks the transport of 2024-11-05 (HTTP with \
-                 SSE) is not talked to"
+                "no MCP server with the transport Streamable HTTP at this address ({status}); HTTP with SSE \
+                 (2024-11-05) is not supported"
             ),
-            status => format!("the server refuses it ({status}): {said}"),
+            status => format!("refused by the server ({status}): {said}"),
         })
     }
 
@@ -416,7 +414,7 @@ impl<W: Write> Bridge<W> {
         match self.http.send(&agent, "POST", &headers, line, Some(SHORT)) {
             Ok(answer) if answer.status().is_success() => self.http.done(agent),
             Ok(answer) => {
-                note(&format!("the server does not take what it is told ({})", answer.status().as_u16()));
+                note(&format!("the server refused a notification ({})", answer.status().as_u16()));
             }
             Err(why) => note(&why),
         }
@@ -497,8 +495,7 @@ fn session_of(headers: &HeaderMap) -> Result<Option<String>, String> {
         .to_str()
         .ok()
         .filter(|id| (1..=MAX_SESSION).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic()));
-    text.map(|id| Some(id.to_owned()))
-        .ok_or_else(|| "the server names its session by what is no name".to_owned())
+    text.map(|id| Some(id.to_owned())).ok_or_else(|| "the server sent an invalid session ID".to_owned())
 }
 
 fn content_type(headers: &HeaderMap) -> String {
@@ -511,11 +508,11 @@ fn whole(answer: Response<Body>) -> Result<String, String> {
     let mut text = Vec::new();
     let most = u64::try_from(MAX_MESSAGE).unwrap_or(u64::MAX);
     let mut from = answer.into_body().into_with_config().limit(u64::MAX).reader().take(most + 1);
-    from.read_to_end(&mut text).map_err(|error| format!("the server broke off in its answer: {error}"))?;
+    from.read_to_end(&mut text).map_err(|error| format!("the server's response ended early: {error}"))?;
     if text.len() > MAX_MESSAGE {
-        return Err("the server has sent an answer that is longer than any may be".to_owned());
+        return Err("the server sent a response that exceeds the maximum length".to_owned());
     }
-    String::from_utf8(text).map_err(|_| "the answer of the server is not UTF-8".to_owned())
+    String::from_utf8(text).map_err(|_| "the server's response is not valid UTF-8".to_owned())
 }
 
 fn said_by_server(text: &str) -> String {

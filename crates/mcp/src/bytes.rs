@@ -73,7 +73,7 @@ impl Seen {
             self.is_hidden || self.worst.as_ref().is_some_and(|(worst, _)| *worst == Severity::Critical);
         match said.join("; ") {
             found if self.is_cut => {
-                Looked::Withheld(format!("the scanner finds more in them than it lists: {found}"))
+                Looked::Withheld(format!("they have more findings than can be listed: {found}"))
             }
             found if found.is_empty() => Looked::Fine,
             found if is_hostile => Looked::Withheld(found),

@@ -40,7 +40,7 @@ static CLIENT: Harness = Harness {
 const MAX_AGE: Duration = Duration::from_secs(1);
 
 /// Reason if no decision is possible.
-const GONE: &str = "the configuration is gone";
+const GONE: &str = "the configuration cannot be read any more";
 
 /// Source profile of definitions and notes: they pass in full, only without invisible characters.
 const PROFILE: &str = "file_read";
@@ -218,7 +218,7 @@ impl Allowance {
         }
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             format!(
-                "the server has written {} texts that had to be put on record, and no more are; one may be every {} seconds",
+                "the server sent {} texts that had to be recorded; the maximum is one every {} seconds",
                 Self::MAX_RECORDS,
                 Self::EACH.as_secs()
             )

@@ -109,11 +109,11 @@ pub(crate) fn read(line: &[u8]) -> Result<Message, Unread> {
 fn kind(whole: &Value) -> Result<Kind, String> {
     let members = match whole {
         Value::Table(members) => members,
-        Value::List(_) => return Err("it is a batch, which this revision has none of".to_owned()),
-        _ => return Err("it is no table".to_owned()),
+        Value::List(_) => return Err("it is a batch, which this protocol version does not have".to_owned()),
+        _ => return Err("it is not an object".to_owned()),
     };
     if let Some(other) = members.iter().find(|member| !MEMBERS.contains(&member.key.as_str())) {
-        return Err(format!("it has a member `{}`, which no message has", shown(&other.key)));
+        return Err(format!("unknown member `{}`", shown(&other.key)));
     }
     let get = |name: &str| whole.get(name).map(|member| &member.node.value);
     if get("jsonrpc") != Some(&Value::Text("2.0".to_owned())) {
@@ -122,13 +122,13 @@ fn kind(whole: &Value) -> Result<Kind, String> {
     let id = match get("id") {
         None => None,
         Some(Value::Nothing) if get("error").is_some() => None,
-        Some(id) => Some(Id::of(id).ok_or("its `id` is neither a short text nor a whole number")?),
+        Some(id) => Some(Id::of(id).ok_or("its `id` is neither a short string nor an integer")?),
     };
     let is_table = |name: &str| matches!(get(name), Some(Value::Table(_)));
     match (get("method"), get("result"), get("error"), id) {
         (Some(Value::Text(method)), None, None, id) => {
             if get("params").is_some() && !is_table("params") {
-                return Err("its `params` are no table".to_owned());
+                return Err("its `params` are not an object".to_owned());
             }
             Ok(match id {
                 Some(id) => Kind::Request(id, method.clone()),
@@ -137,13 +137,13 @@ fn kind(whole: &Value) -> Result<Kind, String> {
         }
         (None, Some(_), None, Some(id)) if get("params").is_none() => match is_table("result") {
             true => Ok(Kind::Result(id)),
-            false => Err("its `result` is no table".to_owned()),
+            false => Err("its `result` is not an object".to_owned()),
         },
         (None, None, Some(error), id) if get("params").is_none() => match is_error(error) {
             true => Ok(Kind::Error(id)),
-            false => Err("its `error` has no whole number `code` and text `message`".to_owned()),
+            false => Err("its `error` has no integer `code` and string `message`".to_owned()),
         },
-        _ => Err("it is neither a request, nor a notification, nor one answer".to_owned()),
+        _ => Err("it is not a request, a notification or a response".to_owned()),
     }
 }
 

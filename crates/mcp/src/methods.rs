@@ -74,9 +74,9 @@ impl ClientFeature {
     /// Describes what it allows a server to do.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Sampling => "have the model of the client write something",
-            Self::Elicitation => "ask the person something",
-            Self::Roots => "know which folders the client works in",
+            Self::Sampling => "generate text with the client's model",
+            Self::Elicitation => "ask the user",
+            Self::Roots => "list the directories that the client works in",
         }
     }
 }

@@ -39,7 +39,7 @@ pub struct Pins {
 impl Pins {
     /// Returns the pins of this user. Nothing is read yet.
     pub fn of_user(name: &str) -> Result<Self, String> {
-        let folder = folder().ok_or("this user has no folder for states: HOME is not set")?;
+        let folder = folder().ok_or("no state directory: HOME is not set")?;
         Ok(Self::within(&folder, name))
     }
 
@@ -70,7 +70,7 @@ impl Pins {
                     kept.servers.last_mut()
                 }
             };
-            let server = server.ok_or_else(|| "there is no server to keep anything of".to_owned())?;
+            let server = server.ok_or_else(|| "missing name of a server".to_owned())?;
             tools.iter().map(|definition| self.pin_one(server, definition)).collect()
         })
     }
@@ -97,20 +97,20 @@ impl Pins {
         let (DefinitionChange { difference, ticket }, server) = (change, &self.name);
         match difference.chars().nth(MAX_TOLD) {
             None => format!(
-                "its definition is no longer the one that was agreed to: {difference}; after reading that, `stockade mcp pins accept \
-                 {server} {ticket}` agrees to it"
+                "its definition has changed since you accepted it: {difference}; to accept the change, run \
+                 `stockade mcp pins accept {server} {ticket}`"
             ),
             Some(_) => format!(
-                "its definition is no longer the one that was agreed to, and the difference is too long to be told here: `stockade mcp pins \
-                 list {server}` shows all of it, and how to agree to it"
+                "its definition has changed since you accepted it; to show the difference and how to accept it, run \
+                 `stockade mcp pins list {server}`"
             ),
         }
     }
 
     fn too_many(&self) -> String {
         format!(
-            "{MAX_SERVERS} other servers or command lines are called `{0}`, and no more are kept in mind: give this one a name of its own, \
-             --name NAME, or forget the others, `stockade mcp pins forget {0}`",
+            "{MAX_SERVERS} other servers or command lines have the name `{0}`, which is the maximum: use --name \
+             NAME, or run `stockade mcp pins forget {0}`",
             self.name
         )
     }
@@ -174,8 +174,8 @@ impl Pins {
             match u64::try_from(after.len()).is_ok_and(|bytes| bytes < MAX_BYTES) {
                 true => Ok((Some(format!("{after}\n")), answer)),
                 false => Err(format!(
-                    "the tools of servers called `{0}` are described in more than {MAX_BYTES} bytes; `stockade mcp pins forget {0}` forgets \
-                     them all",
+                    "the definitions of `{0}` exceed {MAX_BYTES} bytes; to delete all of them, run `stockade mcp \
+                     pins forget {0}`",
                     self.name
                 )),
             }
@@ -186,7 +186,10 @@ impl Pins {
     fn read(&self, text: Option<&str>) -> Result<SavedPins, String> {
         let read = text.map(serde_json::from_str).transpose();
         let broken = |error: serde_json::Error| {
-            format!("{} does not hold pins: {error}; move it away to begin anew", self.file.path().display())
+            format!(
+                "{} is not a pins file: {error}; move it away to start without pins",
+                self.file.path().display()
+            )
         };
         Ok(read.map_err(broken)?.unwrap_or_default())
     }

@@ -38,7 +38,7 @@ pub fn serve(server: &Arc<Server>, agent: &str, from: impl Read, to: impl Write 
         let writes = thread::Builder::new().spawn_scoped(scope, move || answer(answers, speech, to))?;
         let asked = ask(BoundedLines::new(from, MAX_MESSAGE), speech, to, &ours);
         ours.shutdown(Shutdown::Write).ok();
-        let ended = || io::Error::other("a thread has a bug, which standard error names");
+        let ended = || io::Error::other("internal error; see standard error");
         writes.join().map_err(|_| ended())??;
         works.join().map_err(|_| ended())??;
         asked

@@ -230,7 +230,7 @@ const OBEYED: &[(&[&str], &str)] = &[
     (LOADER_VARIABLES, "loads code into every program that is started"),
     (TRACE_VARIABLES, "is expanded before each command that is traced"),
     (SEPARATOR_VARIABLES, "changes where the shell splits words"),
-    (SEARCH_VARIABLES, "changes which programs or libraries a name means"),
+    (SEARCH_VARIABLES, "changes which program or library a name resolves to"),
     (HELPER_VARIABLES, "makes programs start others, or read their settings elsewhere"),
     (NODE_VARIABLES, "loads code into every program that node starts"),
     (HISTORY_VARIABLES, "changes what is kept of the history of a shell"),

@@ -54,17 +54,18 @@ pub enum NotEnforced {
 pub enum ContainerOptionsError {
     /// The image is not named by its digest.
     #[error(
-        "an image is named by its digest, `sha256:` or `NAME@sha256:` and 64 hexadecimal digits; see `docker image inspect --format '{{{{.Id}}}}' IMAGE`"
+        "the image must be a digest, `sha256:` or `NAME@sha256:` and 64 hexadecimal digits: `docker image inspect \
+         --format '{{{{.Id}}}}' IMAGE`"
     )]
     Image,
     /// The path of the socket is relative, no text, or would be read as two by Docker.
-    #[error("a socket is named by its absolute path, without commas, quotes and control characters")]
+    #[error("the socket must be an absolute path without commas, quotes and control characters")]
     Socket,
     /// The run has a name that cannot be part of a container's.
-    #[error("a run is called by 1 to 32 lower-case letters, digits and hyphens")]
+    #[error("the name of a run has 1 to 32 lower-case letters, digits and hyphens")]
     Run,
     /// The runtime has an invalid name.
-    #[error("a runtime is called by up to 64 letters, digits and `-._`")]
+    #[error("the name of a runtime has up to 64 letters, digits and `-._`")]
     Runtime,
 }
 
@@ -168,15 +169,15 @@ impl NotEnforced {
     pub const fn message(self) -> &'static str {
         match self {
             Self::Spawn => {
-                "the package may not start programs, and arguments of Docker cannot hold it to that: a profile that closes execve \
-                 keeps its own program from starting. `stockade container run` does, by a launcher in the container; by these \
-                 arguments, there is a limit of 64 processes"
+                "the package may not start programs, which arguments of Docker cannot enforce, because a seccomp \
+                 profile that denies execve also stops its first program; use `stockade container run`, which \
+                 enforces it; with these arguments, the limit is 64 processes"
             }
             Self::Image => {
-                "the image is named by a tag, which may be another image by then: build it from the files that were checked, \
-                 and name it by its digest"
+                "the image is named by a tag, which can move to another image: build it from the checked files, and \
+                 use its digest"
             }
-            Self::Memory => "Docker accepts no less than 6 MB of memory, so that the container gets these",
+            Self::Memory => "the container gets 6 MB of memory, which is the minimum of Docker",
         }
     }
 }

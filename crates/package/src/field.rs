@@ -56,7 +56,11 @@ pub(super) fn name(value: &Value) -> Checked<String> {
 }
 
 pub(super) fn publisher_name(value: &Value) -> Checked<String> {
-    fitting(value, |text| !text.is_empty(), || wanted("a text that is not empty", "name who publishes it"))
+    fitting(
+        value,
+        |text| !text.is_empty(),
+        || wanted("a non-empty string", "write the name of the publisher"),
+    )
 }
 
 pub(super) fn address(value: &Value) -> Checked<String> {
@@ -98,8 +102,8 @@ pub(super) fn never(value: &Value) -> Checked<bool> {
     match flag(value)? {
         false => Ok(false),
         true => Err(wanted(
-            "false, and containers run without network and without files of the host",
-            "write false; what the package needs it asks the API for",
+            "false, because containers have no network and no files of the host",
+            "write false; the package requests everything through the API",
         )),
     }
 }

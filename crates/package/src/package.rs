@@ -162,13 +162,13 @@ impl<'c> Check<'c> {
                 Ok(_) => {
                     self.wrong(
                         place,
-                        "there are too many files in the folder".into(),
-                        "remove what is not listed",
+                        "the directory has too many files".into(),
+                        "remove files that the manifest does not list",
                     );
                     continue;
                 }
                 Err(error) => {
-                    self.wrong(place, Gap::Unreadable(error).to_string(), "let it be read");
+                    self.wrong(place, Gap::Unreadable(error).to_string(), "make it readable: `chmod u+r`");
                     continue;
                 }
             };
@@ -189,7 +189,7 @@ impl<'c> Check<'c> {
             let name = entry.name.to_string_lossy();
             self.wrong(
                 format!("{place}{name}"),
-                "its name is no text, so that it cannot be listed".into(),
+                "its name is not valid UTF-8, so no manifest can list it".into(),
                 UNLISTED,
             );
             return None;
@@ -199,21 +199,25 @@ impl<'c> Check<'c> {
             EntryKind::Folder => return self.enter(path, folder, &entry.name),
             EntryKind::File if path == MANIFEST => {}
             EntryKind::File => self.file(path, folder, entry),
-            EntryKind::Link => self.wrong(path, "it is a link".into(), "put the file itself there"),
-            _ => self.wrong(path, "it is a pipe, socket or device".into(), "put a file there, or remove it"),
+            EntryKind::Link => self.wrong(path, "it is a symlink".into(), "replace it by the file"),
+            _ => self.wrong(
+                path,
+                "it is a pipe, socket or device".into(),
+                "replace it by a file, or remove it",
+            ),
         }
         None
     }
 
     fn enter(&mut self, path: String, folder: &OpenFolder, name: &CStr) -> Option<(String, OpenFolder)> {
         if !self.folders.contains(&*path) {
-            self.wrong(path, "the manifest lists nothing in this folder".into(), UNLISTED);
+            self.wrong(path, "the manifest lists no file in this directory".into(), UNLISTED);
             return None;
         }
         match folder.enter(name) {
             Ok(inner) => Some((format!("{path}/"), inner)),
             Err(error) => {
-                self.wrong(path, Gap::Unreadable(error).to_string(), "let it be read");
+                self.wrong(path, Gap::Unreadable(error).to_string(), "make it readable: `chmod u+r`");
                 None
             }
         }
@@ -227,7 +231,7 @@ impl<'c> Check<'c> {
         let (bytes, gap) = self.reader.read_entry(folder, entry, Path::new(&path));
         if let Some(gap) = gap {
             let message = gap.to_string();
-            self.wrong(path, message, "let it be read, or make the package smaller");
+            self.wrong(path, message, "make it readable, or make the package smaller");
             return;
         }
         let Some(left) = self.bytes_left.checked_sub(bytes.len()) else {
@@ -242,8 +246,8 @@ impl<'c> Check<'c> {
         if found == listed {
             self.files.push((path, bytes));
         } else {
-            let message = format!("its SHA-256 is {found}, and {listed} was signed");
-            self.wrong(path, message, "take the file that was signed, or have the publisher sign this one");
+            let message = format!("its SHA-256 is {found}, and the signed one is {listed}");
+            self.wrong(path, message, "restore the signed file, or ask the publisher to sign this one");
         }
     }
 
@@ -255,7 +259,7 @@ impl<'c> Check<'c> {
         for path in std::mem::take(&mut self.listed).into_keys() {
             let seen = self.problems.iter().any(|problem| problem.path == path);
             if !seen {
-                self.wrong(path.to_owned(), "it is missing".into(), "take the whole package");
+                self.wrong(path.to_owned(), "it is missing".into(), "download the package again");
             }
         }
         self.problems.sort_by(|a, b| a.path.cmp(&b.path));
@@ -274,4 +278,4 @@ fn folders_above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter_map(|(slash, _)| path.get(..slash))
 }
 
-const UNLISTED: &str = "remove it, or have the publisher list and sign it";
+const UNLISTED: &str = "remove it, or ask the publisher to list and sign it";

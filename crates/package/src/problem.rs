@@ -36,7 +36,7 @@ pub struct ManifestErrors {
 
 impl fmt::Display for ManifestErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the manifest is refused")?;
+        f.write_str("invalid manifest")?;
         self.problems.iter().try_for_each(|problem| write!(f, "; {problem}"))
     }
 }

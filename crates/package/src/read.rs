@@ -46,8 +46,8 @@ pub(super) fn read(text: &str, is_visible: fn(&str) -> bool) -> Result<Container
     let manifest = match parse(text, Format::Json, MAX_MANIFEST_BYTES) {
         Ok(node) => reader.manifest(&Part { path: String::new(), node: &node }),
         Err(broken) => {
-            let message = format!("the manifest is no JSON: {}", broken.reason);
-            reader.problems.push("", broken.at, message, "mend it there");
+            let message = format!("the manifest is not valid JSON: {}", broken.reason);
+            reader.problems.push("", broken.at, message, "fix the syntax there");
             None
         }
     };
@@ -153,14 +153,18 @@ impl Reader {
         for (index, (key, part)) in keys.iter().zip(parts).enumerate() {
             let before = *first.entry(key).or_insert(index);
             if before != index {
-                let what = format!("a file of its own: files[{before}] is the same on some system");
-                self.wrong(part, &what, "list each file once, under a name of its own");
+                let what = format!("a unique path: on some systems, files[{before}] is the same file");
+                self.wrong(part, &what, "list each file once");
             }
         }
         for (key, part) in keys.iter().zip(parts) {
             let mut above = key.match_indices('/').filter_map(|(slash, _)| key.get(..slash));
             if let Some(file) = above.find_map(|folder| first.get(folder)) {
-                self.wrong(part, &format!("possible: files[{file}] is no folder"), "rename one of the two");
+                self.wrong(
+                    part,
+                    &format!("a possible path: files[{file}] is a file, not a directory"),
+                    "rename one of the files",
+                );
             }
         }
     }
@@ -173,7 +177,7 @@ impl Reader {
             rest.first().is_some_and(|action| before.contains(action))
         });
         if twice {
-            self.wrong(part, "a list without repetitions", "name each action once");
+            self.wrong(part, "a list without repetitions", "list each action once");
         }
         (!twice).then_some(actions)
     }
@@ -239,7 +243,7 @@ impl Reader {
         let meant = guide.map(|(_, ours)| *ours).or_else(|| nearest(&entry.key, names()));
         let fix = match meant {
             Some(meant) => format!("write `{meant}`"),
-            None => format!("take it out; there is only {}", names().collect::<Vec<_>>().join(", ")),
+            None => format!("remove it; known fields: {}", names().collect::<Vec<_>>().join(", ")),
         };
         let path = part.below(&cut(&entry.key));
         self.problems.push(&path, entry.at, format!("unknown field `{path}`"), fix);
@@ -252,7 +256,7 @@ impl Reader {
             Value::List(_) | Value::Table(_) | Value::Nothing => part.node.value.kind().to_owned(),
             value => cut(value.words().unwrap_or_default()),
         };
-        let message = format!("{name} is {found} and not {what}");
+        let message = format!("{name} is {found}, expected {what}");
         self.problems.push(&part.path, part.node.at, message, fix);
     }
 }

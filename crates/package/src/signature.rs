@@ -19,10 +19,10 @@ pub struct Address([u8; 20]);
 #[non_exhaustive]
 pub enum SignatureError {
     /// The bytes are no signature of this manifest by any key.
-    #[error("the signature belongs to no key: r, s or v is out of its range")]
+    #[error("invalid signature: r, s or v is out of range")]
     Broken,
     /// It was signed, or changed after it was signed, so that another key fits than the publisher's.
-    #[error("the signature is that of {signer}, and the publisher says to be {publisher}")]
+    #[error("the manifest is signed by {signer}, not by its publisher {publisher}")]
     SomebodyElse {
         /// Whose key fits what is written now.
         signer: Address,

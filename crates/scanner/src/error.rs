@@ -23,7 +23,7 @@ pub enum RuleProblem {
     #[error("another rule has the same id: choose a new one")]
     DuplicateId,
     /// A required text is missing.
-    #[error("the {field} is empty: say {hint}")]
+    #[error("the {field} is empty: write {hint}")]
     EmptyText {
         /// Name of the field.
         field: &'static str,
@@ -52,20 +52,21 @@ pub enum RuleProblem {
     },
     /// The patterns of all rules together exceed the memory limit.
     #[error(
-        "with it, the compiled patterns of all rules take more than {max} bytes, the most: shorten repetitions and classes, or leave rules out"
+        "with it, the compiled patterns of all rules take more than {max} bytes, the most: shorten repetitions and \
+         classes, or leave rules out"
     )]
     TooHeavy {
         /// The memory limit.
         max: usize,
     },
     /// The rule has no patterns.
-    #[error("it has no pattern: give at least one")]
+    #[error("it has no pattern: add at least one")]
     NoPatterns,
     /// The rule has no example that must match.
-    #[error("it has no example: give at least one text in `matches` in which it must fire")]
+    #[error("it has no example: add at least one matching text to `matches`")]
     NoExample,
     /// A pattern is not a regular expression of our dialect.
-    #[error("pattern {number} is wrong: {reason}")]
+    #[error("pattern {number} is invalid: {reason}")]
     Pattern {
         /// Number of the pattern in the rule, from 1.
         number: usize,
@@ -73,22 +74,24 @@ pub enum RuleProblem {
         reason: String,
     },
     /// A pattern matches the empty text, and so everywhere.
-    #[error("pattern {number} matches the empty text, and so everywhere: require at least one character")]
+    #[error(
+        "pattern {number} matches the empty string, and therefore everywhere: require at least one character"
+    )]
     MatchesEmpty {
         /// Number of the pattern in the rule, from 1.
         number: usize,
     },
     /// Finding all matches of a pattern could take quadratic time.
     #[error(
-        "pattern {number} can read on without end after it has matched, so that a hostile text takes quadratic time: \
-         bound its repetitions (`[^\\n]{{0,200}}` for `[^\\n]*`) or make two patterns of its alternatives"
+        "pattern {number} has an unbounded match, so a hostile text can take quadratic time: limit its repetitions \
+         (`[^\\n]{{0,200}}` instead of `[^\\n]*`), or split its alternatives into two patterns"
     )]
     Quadratic {
         /// Number of the pattern in the rule, from 1.
         number: usize,
     },
     /// A condition is not a regular expression of our dialect.
-    #[error("the `unless` of pattern {number} is wrong: {reason}")]
+    #[error("the `unless` of pattern {number} is invalid: {reason}")]
     Exception {
         /// Number of the pattern in the rule, from 1.
         number: usize,
@@ -96,7 +99,7 @@ pub enum RuleProblem {
         reason: String,
     },
     /// The rule does not match an example that it must match.
-    #[error("it must fire in example {number} of `matches` and does not: {text:?}")]
+    #[error("it must match example {number} of `matches` and does not: {text:?}")]
     Silent {
         /// Number of the example, from 1.
         number: usize,
@@ -104,7 +107,7 @@ pub enum RuleProblem {
         text: String,
     },
     /// The rule matches an example that it must not match.
-    #[error("it must be silent in example {number} of `clean` and fires on {matched:?}")]
+    #[error("it must not match example {number} of `clean`, and matches {matched:?}")]
     Fires {
         /// Number of the example, from 1.
         number: usize,

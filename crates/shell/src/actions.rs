@@ -354,7 +354,7 @@ impl HazardKind {
             Self::ChangedShell => {
                 "it changes how the shell parses the following text, or the meaning of names"
             }
-            Self::PromptText => "a value is expanded as a prompt, which runs what is in it",
+            Self::PromptText => "a value is expanded as a prompt, which runs commands in it",
             Self::UnknownText => "the text that is run is not known beforehand",
             Self::UnreadText(reason) => reason.message(),
             Self::UnknownOption => "an option of a wrapper is not known, so what it runs is not certain",

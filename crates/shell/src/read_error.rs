@@ -92,7 +92,7 @@ reasons! {
     /// A here-document without its last line.
     UnterminatedHeredoc = "unterminated_heredoc", "a here-document does not end";
     /// An incomplete group, loop or condition.
-    UnterminatedCommand = "unterminated_command", "the command is not complete";
+    UnterminatedCommand = "unterminated_command", "the command is incomplete";
     /// A backslash with nothing after it.
     TrailingBackslash = "trailing_backslash", "a backslash has nothing to quote";
     /// The shell would report a syntax error here.

@@ -666,7 +666,7 @@ class SandboxSpec(TypedDict, total=False):
     sharedPaths: list[str]
     """Additional directories that the command may change; they must exist."""
     tempDir: Optional[str]
-    """A directory for output that is too long to hand over."""
+    """A directory for output that is too long to return in one piece."""
     workspace: Optional[str]
     """Workspace: the directory that the command runs in and may change; the current directory by default."""
     workspaceReadOnly: bool

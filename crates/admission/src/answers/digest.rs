@@ -69,7 +69,7 @@ fn state(path: &Path, left: &mut u64) -> Result<FileState, String> {
     match open_path(path) {
         Ok(OpenedPath::File(file)) => match hashed(File::from(file), left) {
             Ok(Some(digest)) => Ok(FileState::File(digest)),
-            Ok(None) => Err(format!("the files that it names have more than {} MiB", MAX_BYTES >> 20)),
+            Ok(None) => Err(format!("the files in the command have more than {} MiB", MAX_BYTES >> 20)),
             Err(error) => failed(&error),
         },
         Ok(OpenedPath::Folder(_)) => Ok(FileState::Folder),

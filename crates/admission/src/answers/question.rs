@@ -134,7 +134,7 @@ impl CommandQuestion {
         ends: Duration,
     ) -> Result<RememberedAnswer, String> {
         if self.asked.len() > MAX_ASKED {
-            return Err(format!("more than {MAX_ASKED} parts are asked about"));
+            return Err(format!("the user would be asked about more than {MAX_ASKED} parts"));
         }
         let content = match (self.content, &self.once) {
             (Some(content), _) => content,

@@ -34,7 +34,7 @@ pub struct AnswerStore {
 #[non_exhaustive]
 pub enum AnswerStoreError {
     /// The file could not be read or replaced.
-    #[error("cannot use the answers in {}", path.display())]
+    #[error("cannot use the saved answers in {}", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,
@@ -42,7 +42,7 @@ pub enum AnswerStoreError {
         source: KeptFileError,
     },
     /// The content of the file is invalid.
-    #[error("the answers in {} cannot be used; remove the file to begin anew", path.display())]
+    #[error("the saved answers in {} are invalid; delete the file to start without them", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

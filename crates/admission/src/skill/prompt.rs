@@ -12,7 +12,7 @@ use super::finding::{Reading, SkillFinding, kept};
 #[non_exhaustive]
 pub enum PromptRefused {
     /// With them, the text would attack.
-    #[error("with these arguments the skill has {} more critical findings, the first of {}", findings.len(), first(findings))]
+    #[error("with these arguments, the skill has {} more critical findings, the first from {}", findings.len(), first(findings))]
     Dangerous {
         /// The findings that they add.
         findings: Vec<SkillFinding>,

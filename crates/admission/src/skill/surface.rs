@@ -111,7 +111,7 @@ impl Surfaces<'_> {
         match decision.effect {
             Effect::Deny => {
                 let message = format_args!("a {} that must not run: {because}", kind.name());
-                problems.add("command-refused", position, message, "take the command out");
+                problems.add("command-refused", position, message, "remove the command");
             }
             Effect::Ask => {
                 let message = format_args!("a {} that runs without a question: {because}", kind.name());

@@ -177,7 +177,7 @@ fn problems_say_where_and_what_was_meant() {
     assert_eq!(
         said,
         [
-            (ProblemLevel::Error, "missing-description", 1, "add `description: …` to its head"),
+            (ProblemLevel::Error, "missing-description", 1, "add `description: …` to its front matter"),
             (ProblemLevel::Note, "misspelt-key", 3, "write `description`"),
             (ProblemLevel::Note, "misspelt-key", 5, "write `allowed-tools`"),
         ]

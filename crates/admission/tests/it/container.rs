@@ -122,7 +122,7 @@ const TAMPERINGS: &[Tampering] = &[
     (
         "a folder too many, never entered",
         |package| fs::create_dir_all(package.join("node_modules/a/b")).unwrap(),
-        &["node_modules: the manifest lists nothing in this folder"],
+        &["node_modules: the manifest lists no file in this directory"],
     ),
     (
         "a link to a file with the same text",
@@ -130,7 +130,7 @@ const TAMPERINGS: &[Tampering] = &[
             fs::rename(package.join("index.js"), package.join("lib/deep/index.js")).unwrap();
             symlink("lib/deep/index.js", package.join("index.js")).unwrap();
         },
-        &["index.js: it is a link", "lib/deep/index.js: the manifest does not list it"],
+        &["index.js: it is a symlink", "lib/deep/index.js: the manifest does not list it"],
     ),
     (
         "a link out of the package instead of a folder",
@@ -138,7 +138,7 @@ const TAMPERINGS: &[Tampering] = &[
             fs::remove_dir_all(package.join("lib")).unwrap();
             symlink("/tmp", package.join("lib")).unwrap();
         },
-        &["lib: it is a link", "lib/deep/util.js: it is missing"],
+        &["lib: it is a symlink", "lib/deep/util.js: it is missing"],
     ),
     (
         "a pipe instead of a file",
@@ -156,7 +156,7 @@ const TAMPERINGS: &[Tampering] = &[
             fs::remove_file(package.join("index.js")).unwrap();
             fs::create_dir(package.join("index.js")).unwrap();
         },
-        &["index.js: the manifest lists nothing in this folder"],
+        &["index.js: the manifest lists no file in this directory"],
     ),
     (
         "the manifest is a link",
@@ -164,7 +164,7 @@ const TAMPERINGS: &[Tampering] = &[
             fs::rename(package.join("manifest.json"), package.join("lib/deep/m")).unwrap();
             symlink("lib/deep/m", package.join("manifest.json")).unwrap();
         },
-        &["lib/deep/m: the manifest does not list it", "manifest.json: it is a link"],
+        &["lib/deep/m: the manifest does not list it", "manifest.json: it is a symlink"],
     ),
 ];
 

@@ -276,7 +276,7 @@ fn every_lock_holds_and_so_does_one_that_is_named_by_its_file() {
     };
     assert_eq!(rule(vec![ground.file()]).unwrap(), None);
     let error = rule(vec![ground.file(), other.clone()]).unwrap_err();
-    assert!(error.to_string().contains("there is no lock"), "{error}");
+    assert!(error.to_string().contains("no lock file"), "{error}");
     fs::write(&other, "{\"version\": 1, \"skills\": {}}").unwrap();
     assert_eq!(rule(vec![ground.file(), other]).unwrap(), Some("not-locked"));
 }

@@ -59,20 +59,16 @@ const OPTIONS: &[&str] = &["key-file", "template", "api", "gateway", "domain"];
 
 /// What holds on such a machine, and what is to be known of it.
 const HOLDS: &[(Property, &str, Option<&str>)] = &[
-    (
-        Property::Files,
-        "another machine, which has a copy of the workspace and nothing else of this one",
-        None,
-    ),
+    (Property::Files, "a virtual machine that contains only a copy of the workspace", None),
     (Property::Processes, "another machine", None),
     (Property::Ipc, "another machine", None),
     (
         Property::Privileges,
-        "another machine, which is thrown away: none on this one",
-        Some("on its own machine, it may become root"),
+        "a disposable virtual machine: no processes on this machine",
+        Some("the command can become root in its virtual machine"),
     ),
-    (Property::SystemCalls, "a kernel that no other program uses", Some("of that kernel, it may use all")),
-    (Property::ProtectedNames, "the workspace here stays as it is", None),
+    (Property::SystemCalls, "a separate kernel", Some("all system calls of that kernel are permitted")),
+    (Property::ProtectedNames, "the workspace on this machine cannot be changed", None),
 ];
 
 /// Runs commands on machines of E2B, each made for one command and deleted after it.
@@ -89,16 +85,15 @@ impl E2bBackend {
     fn settings(spec: &SandboxSpec) -> Result<E2bSettings, Refusal> {
         let options = &spec.backend_options;
         if let Some(odd) = options.keys().find(|name| !OPTIONS.contains(&name.as_str())) {
-            let fix = format!("`{odd}` is unknown; there are {}", OPTIONS.join(", "));
-            return Err(Self::refused("it has no such option", fix));
+            let fix = format!("unknown option `{odd}`; options: {}", OPTIONS.join(", "));
+            return Err(Self::refused("unknown option", fix));
         }
-        const FIX: &str =
-            "set E2B_API_KEY, or name a file that only you can read: --backend-option key-file=/…";
+        const FIX: &str = "set E2B_API_KEY, or use `--backend-option key-file=/PATH` with a file of mode 600";
         let text = match options.get("key-file") {
             Some(path) => key_of(Path::new(path)).map_err(|why| Self::refused(why, FIX))?,
-            None => std::env::var(KEY).map_err(|_| Self::refused("there is no key for its service", FIX))?,
+            None => std::env::var(KEY).map_err(|_| Self::refused("missing API key", FIX))?,
         };
-        let key = E2bKey::new(&text).map_err(|_| Self::refused("what was given is no key", FIX))?;
+        let key = E2bKey::new(&text).map_err(|_| Self::refused("invalid API key", FIX))?;
         let mut settings = E2bSettings::new(key);
         let option = |name: &str| options.get(name).cloned();
         (settings.api, settings.gateway) = (option("api"), option("gateway"));
@@ -108,7 +103,7 @@ impl E2bBackend {
 
     fn client(spec: &SandboxSpec) -> Result<E2bClient, Refusal> {
         E2bClient::new(Self::settings(spec)?)
-            .map_err(|error| Self::refused("its key would be sent where others can read it", error.fix()))
+            .map_err(|error| Self::refused("its key would be sent without encryption", error.fix()))
     }
 
     fn enforcement(spec: &SandboxSpec) -> Enforcement {
@@ -118,10 +113,14 @@ impl E2bBackend {
             gap.iter().for_each(|why| enforcement.gap(*property, why));
         }
         match spec.network {
-            Network::None => enforcement.enforce(Property::Network, "its machine is made without a way out"),
+            Network::None => enforcement
+                .enforce(Property::Network, "the virtual machine is created without Internet access"),
             Network::Open => enforcement.enforce(Property::Network, "open, as asked for"),
             Network::Broker { .. } | Network::Proxy(_) => {
-                enforcement.gap(Property::Network, "a machine elsewhere reaches no broker of this one");
+                enforcement.gap(
+                    Property::Network,
+                    "a virtual machine elsewhere cannot connect to an egress proxy on this machine",
+                );
             }
         }
         enforcement
@@ -132,15 +131,15 @@ impl E2bBackend {
 fn key_of(path: &Path) -> Result<String, &'static str> {
     use std::os::unix::fs::MetadataExt as _;
     if !path.is_absolute() {
-        return Err("the file of its key is not named in full");
+        return Err("the path of its key file is not absolute");
     }
-    let file = fs::File::open(path).map_err(|_| "the file of its key cannot be read")?;
-    let data = file.metadata().map_err(|_| "the file of its key cannot be read")?;
+    let file = fs::File::open(path).map_err(|_| "its key file cannot be read")?;
+    let data = file.metadata().map_err(|_| "its key file cannot be read")?;
     if !data.is_file() || data.mode() & 0o077 != 0 {
-        return Err("others can read the file of its key");
+        return Err("other users can read its key file");
     }
     let mut text = String::new();
-    file.take(MAX_KEY).read_to_string(&mut text).map_err(|_| "the file of its key cannot be read")?;
+    file.take(MAX_KEY).read_to_string(&mut text).map_err(|_| "its key file cannot be read")?;
     Ok(text)
 }
 
@@ -150,16 +149,16 @@ impl Backend for E2bBackend {
     }
 
     fn about(&self) -> &str {
-        "A virtual machine at E2B, with a copy of the workspace; never taken by itself"
+        "Virtual machine at E2B, with a copy of the workspace; never auto-selected"
     }
 
     fn offer(&self, spec: &SandboxSpec, _: &HostFacts) -> Result<Offer, Refusal> {
         Self::client(spec)?;
         if spec.spawn == Spawn::Threads {
-            let fix = "leave --no-spawn out, or choose the native backend";
-            return Err(Self::refused("it cannot keep a command from starting others", fix));
+            let fix = "remove --no-spawn, or use `--backend native`";
+            return Err(Self::refused("it cannot prevent a command from starting other programs", fix));
         }
-        let name = BackendName::new(NAME).ok_or_else(|| Self::refused("it has no name", ""))?;
+        let name = BackendName::new(NAME).ok_or_else(|| Self::refused("missing name of the run", ""))?;
         Ok(Offer::added(name, Sees::Copy, Self::enforcement(spec)))
     }
 
@@ -177,7 +176,7 @@ impl Backend for E2bBackend {
         match tried {
             Ok(E2bEnd { code: Some(0), .. }) => Probed::Works(Self::enforcement(spec)),
             Ok(end) => {
-                let fix = "choose a template with `true` in it".to_owned();
+                let fix = "use a template that contains `true`".to_owned();
                 Probed::Not { why: format!("a command ended with {:?}", end.code), fix }
             }
             Err(error) => Probed::Not { why: error.to_string(), fix: error.fix().to_owned() },
@@ -191,10 +190,11 @@ impl Backend for E2bBackend {
         let spec = job.spec.clone();
         let outcome = run_added(&job.plan, job.streams, job.control, move |given| {
             let lifetime = command.time + LONGER;
-            let sandbox = machine(&client, &spec, lifetime).map_err(failed("making a machine at E2B"))?;
+            let sandbox =
+                machine(&client, &spec, lifetime).map_err(failed("creating a virtual machine at E2B"))?;
             let ran = carried_out(&sandbox, &copy, &command, given);
             // Whatever happened, nothing is left.
-            gone(&sandbox).map_err(failed("ending a machine at E2B"))?;
+            gone(&sandbox).map_err(failed("deleting a virtual machine at E2B"))?;
             ran
         })?;
         Ok((job.plan, outcome))
@@ -228,7 +228,7 @@ fn gone(sandbox: &E2bSandbox) -> Result<(), E2bError> {
     sandbox.delete()?;
     match sandbox.is_there()? {
         false => Ok(()),
-        true => Err(E2bError::Unexpected("the machine is still there after it was deleted".to_owned())),
+        true => Err(E2bError::Unexpected("the virtual machine still exists after it was deleted".to_owned())),
     }
 }
 
@@ -238,8 +238,12 @@ const COPY: &str = "work";
 /// What is run there.
 fn command(plan: &Plan) -> Result<E2bCommand, RunError> {
     let text = |text: &std::ffi::OsStr| {
-        let words =
-            || E2bBackend::refused("its service takes text, and a word is not UTF-8", "write it in UTF-8");
+        let words = || {
+            E2bBackend::refused(
+                "an argument or a path is not valid UTF-8, and the protocol is JSON",
+                "use UTF-8",
+            )
+        };
         text.to_str().map(str::to_owned).ok_or_else(words)
     };
     let below = plan.cwd.strip_prefix(&plan.workspace).unwrap_or(Path::new(""));
@@ -275,14 +279,16 @@ fn packed(plan: &Plan) -> Result<Vec<u8>, RunError> {
         if bytes.len() as u64 > MAX_COPIED { child.kill().and_then(|()| child.wait()) } else { child.wait() };
     read.transpose().map_err(packing())?;
     if bytes.len() as u64 > MAX_COPIED {
-        let fix = "choose a smaller folder as the workspace, or a backend of this machine";
-        return Err(
-            E2bBackend::refused("the workspace is larger than 64 MiB, and all of it is copied", fix).into()
-        );
+        let fix = "use a smaller directory as the workspace, or a local backend such as `--backend native`";
+        return Err(E2bBackend::refused(
+            "the workspace is larger than 64 MiB, the maximum that is copied",
+            fix,
+        )
+        .into());
     }
     match ended.map_err(packing())?.success() {
         true => Ok(bytes),
-        false => Err(packing()(std::io::Error::other("some of it cannot be read"))),
+        false => Err(packing()(std::io::Error::other("parts of it cannot be read"))),
     }
 }
 
@@ -319,7 +325,7 @@ fn carried_out(
         // What is no exit code is not made one: some would read as success.
         (Some(code), _) if (0..=255).contains(&code) => End::Exited(code),
         (Some(code), _) => {
-            let said = std::io::Error::other(format!("it ended with {code}, an exit code that there is not"));
+            let said = std::io::Error::other(format!("invalid exit code {code}"));
             return Err(RunError::Watch(said));
         }
         (None, true) => End::TimedOut,

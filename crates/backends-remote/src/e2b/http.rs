@@ -31,7 +31,7 @@ impl From<RemoteError> for E2bError {
             RemoteError::Unexpected(why) => Self::Unexpected(why),
             RemoteError::TooLong(most) => Self::TooLong(most),
             RemoteError::TimedOut(time) => Self::TimedOut(time),
-            RemoteError::Stopped => Self::Away("it was cancelled".to_owned()),
+            RemoteError::Stopped => Self::Away("cancelled".to_owned()),
             RemoteError::Plain(why) => Self::Plain(why),
             RemoteError::Status(status, said) => refusal(status, &said),
         }

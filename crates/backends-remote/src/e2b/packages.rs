@@ -22,7 +22,7 @@ impl Packages {
     pub fn install<N: AsRef<str>>(self, names: &[N]) -> Result<E2bCommand, E2bError> {
         if names.is_empty() || !names.iter().all(|name| is_name(name.as_ref())) {
             return Err(E2bError::Plain(
-                "the name of a package begins with a letter, a digit or `@`, and has no blank in it",
+                "a package name starts with a letter, a digit or `@`, and has no spaces",
             ));
         }
         let words: &[&str] = match self {

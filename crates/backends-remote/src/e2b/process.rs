@@ -138,10 +138,10 @@ impl E2bSandbox {
         let Some((program, arguments)) =
             command.words.split_first().filter(|(program, _)| !program.is_empty())
         else {
-            return Err(E2bError::Plain("a command has a program"));
+            return Err(E2bError::Plain("missing program"));
         };
         if command.words.iter().any(|word| word.contains('\0')) {
-            return Err(E2bError::Plain("a word of a command has no byte 0"));
+            return Err(E2bError::Plain("an argument contains a NUL byte"));
         }
         let process =
             Process { cmd: program, args: arguments, envs: &command.variables, cwd: command.cwd.as_deref() };
@@ -163,7 +163,9 @@ impl E2bSandbox {
             (Ok(()), Some(end)) => {
                 Ok(E2bEnd { code: end.exited.then_some(end.exit_code), timed_out, dropped: run.dropped })
             }
-            (Ok(()), None) => Err(E2bError::Away("it broke off before the command ended".to_owned())),
+            (Ok(()), None) => {
+                Err(E2bError::Away("the connection closed before the command ended".to_owned()))
+            }
             _ if timed_out => Ok(E2bEnd { code: None, timed_out, dropped: run.dropped }),
             (Err(error), _) => Err(error),
         }
@@ -228,7 +230,7 @@ impl Running<'_> {
         for (stream, text) in [(E2bStream::Stdout, printed.stdout), (E2bStream::Stderr, printed.stderr)] {
             let Some(text) = text else { continue };
             let bytes =
-                STANDARD.decode(text).map_err(|_| E2bError::Unexpected("that is no base64".to_owned()))?;
+                STANDARD.decode(text).map_err(|_| E2bError::Unexpected("invalid base64".to_owned()))?;
             self.hand_on(stream, &bytes);
         }
         self.end = message.event.end.or(self.end.take());
@@ -247,7 +249,7 @@ impl Running<'_> {
 
 fn exactly(from: &mut impl Read, room: &mut [u8]) -> Result<(), E2bError> {
     from.read_exact(room).map_err(|error| match broken(error) {
-        RemoteError::Away(_) => E2bError::Away("it broke off before the command ended".to_owned()),
+        RemoteError::Away(_) => E2bError::Away("the connection closed before the command ended".to_owned()),
         error => error.into(),
     })
 }

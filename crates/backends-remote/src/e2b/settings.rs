@@ -17,7 +17,7 @@ impl E2bKey {
             return Err(E2bError::Key("it is empty"));
         }
         if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
-            return Err(E2bError::Key("it has more than letters, digits, `_` and `-` in it"));
+            return Err(E2bError::Key("it contains characters other than letters, digits, `_` and `-`"));
         }
         Ok(Self(text.to_owned()))
     }

@@ -22,27 +22,27 @@ type Lack = (fn(&SandboxSpec, &ClusterSettings) -> bool, &'static str, &'static 
 #[rustfmt::skip]
 const LACKS: &[Lack] = &[
     (|spec, _| spec.confinement == Confinement::None,
-        "a cluster has pods and nothing else", "choose the mode `workspace-write`, or no backend"),
+        "a cluster cannot run commands without a sandbox", "use the mode `workspace-write`, or remove the backend"),
     (|spec, _| !spec.shared.is_empty() || spec.spill.is_some() || !spec.read_only.is_empty() || !spec.home_state.is_empty(),
-        "a node of a cluster has not got the folders of this machine",
-        "take the folders out of the request, and put what is needed into the image, the workspace or its claim"),
+        "nodes of a cluster do not have the directories of this machine",
+        "remove the directories, and put the required files into the image, the workspace or its claim"),
     (|spec, settings| (!spec.hidden.is_empty() || !spec.unwritable.is_empty()) && matches!(settings.workspace, ClusterWorkspace::Claim { .. }),
-        "the volume of a claim cannot be read from here, so no part of it can be hidden",
-        "take the paths out of the request, or name a folder of the volume without them"),
+        "the volume of a claim cannot be read from this machine, so parts of it cannot be hidden",
+        "remove the paths, or use a directory of the volume that does not contain them"),
     (|spec, _| matches!(spec.network, Network::Broker { .. } | Network::Proxy(_)),
-        "a pod does not reach a socket or a proxy of this machine", "choose no network, or an open one"),
+        "a pod cannot connect to a socket or a proxy of this machine", "use `--network none` or `--network open`"),
     (|spec, _| spec.spawn == Spawn::Threads,
-        "a pod has no launcher that lets one program start and nothing else",
-        "let the command start others, or choose docker, podman or the native backend"),
+        "a pod has no launcher that permits a single program start",
+        "remove --no-spawn, or use the backend docker, podman or native"),
     (|spec, _| spec.limits.cpu_time.bound().is_some(),
-        "a pod has no bound on time of processors", "bound the time from start to end, or the processors"),
+        "a pod has no CPU time limit", "use a wall-clock time limit, or a limit of processors"),
     (|spec, _| spec.limits.files.bound().is_some(),
-        "a pod has no bound on the number of files", "bound the bytes that it may put on disks"),
+        "a pod has no limit of open files", "use a disk limit"),
     (|spec, _| spec.limits.memory.bound().is_none(),
-        "nodes are shared, and a command without a bound on memory takes that of others", "name a bound on memory"),
+        "nodes are shared, so a command needs a memory limit", "set a memory limit"),
     (|spec, settings| spec.workspace_access == MountAccess::ReadWrite && settings.workspace == ClusterWorkspace::Upload,
-        "files that travel into a cluster do not come back, so the command would change a copy that is deleted",
-        "let the command read the workspace only, or name a claim that holds it"),
+        "uploaded files are not copied back, so changes of the command would be lost",
+        "make the workspace read-only, or use `--backend-option workspace=claim:NAME`"),
 ];
 
 pub(super) fn check(spec: &SandboxSpec, settings: &ClusterSettings) -> Result<(), Refusal> {
@@ -52,25 +52,25 @@ pub(super) fn check(spec: &SandboxSpec, settings: &ClusterSettings) -> Result<()
     let cwd = spec.cwd.as_ref().unwrap_or(&spec.workspace);
     for path in [&spec.workspace, cwd] {
         if !is_plain(path) || !cwd.starts_with(&spec.workspace) {
-            let fix = "name a workspace by plain text, and start in it or below it";
+            let fix = "use a workspace path in UTF-8, and a working directory inside of it";
             return Err(Refusal::new(What::Cwd(path.clone()), SandboxRule::VisibleCwd, fix));
         }
     }
     if let ClusterWorkspace::Claim { name, folder } = &settings.workspace {
         let is_inside = |folder: &String| is_plain(&Path::new("/").join(folder)) && !folder.starts_with('/');
         if !is_subdomain(name) || !folder.as_ref().is_none_or(is_inside) {
-            let why = "that is no name of a claim, or no folder of one";
+            let why = "invalid name or directory of a claim";
             return Err(cannot(
                 why,
-                "name a PersistentVolumeClaim: `kubectl get pvc`, and a folder in it without `..`",
+                "use a PersistentVolumeClaim (`kubectl get pvc`), and a directory in it without `..`",
             ));
         }
     }
     let names = settings.pull_secret.iter().chain(&spec.container.runtime);
     match names.into_iter().find(|name| !is_subdomain(name)) {
         Some(_) => Err(cannot(
-            "that is no name of a Secret or of a RuntimeClass",
-            "name one that is there: `kubectl get secrets,runtimeclasses`",
+            "invalid name of a Secret or RuntimeClass",
+            "use an existing one: `kubectl get secrets,runtimeclasses`",
         )),
         None => Ok(()),
     }
@@ -106,8 +106,9 @@ pub(super) fn user(settings: &ClusterSettings, host: (u32, u32)) -> Result<(u32,
     let user = settings.user.unwrap_or(if is_claim { host } else { (NO_ACCOUNT, NO_ACCOUNT) });
     if user.0 == 0 || user.1 == 0 {
         return Err(cannot(
-            "the command would run as root, whom a node does not tell from its own",
-            "name the user and the group to whom the files in the claim belong, or start this as an ordinary user",
+            "the command would run as root, which is also root on the node",
+            "use `--backend-option user=UID:GID` with the owner of the files in the claim, or start stockade as an \
+             ordinary user",
         ));
     }
     Ok(user)
@@ -116,14 +117,8 @@ pub(super) fn user(settings: &ClusterSettings, host: (u32, u32)) -> Result<(u32,
 pub(super) fn image(spec: &SandboxSpec) -> Result<String, Refusal> {
     match &spec.container.image {
         Some(image) if ContainerRequest::is_image(image) => Ok(image.clone()),
-        Some(_) => Err(cannot(
-            "that is no name of an image",
-            "an image is named by lower-case letters, digits and `.-_/:@`",
-        )),
-        None => Err(cannot(
-            "no image was named",
-            "name one that nodes can fetch, best by its digest: `--image NAME@sha256:…`",
-        )),
+        Some(_) => Err(cannot("invalid image name", "use lower-case letters, digits and `.-_/:@`")),
+        None => Err(cannot("missing image", "use an image that nodes can pull: `--image NAME@sha256:…`")),
     }
 }
 
@@ -132,10 +127,8 @@ pub(super) fn words(spec: &SandboxSpec) -> Result<Vec<String>, Refusal> {
     let (program, arguments) = spec.program()?;
     let words: Option<Vec<String>> = std::iter::once(&program).chain(&arguments).map(text).collect();
     let words = words.filter(|words| words.iter().map(String::len).sum::<usize>() <= MAX_BYTES);
-    let fix = "write the words in UTF-8, and put what is long into a file of the workspace";
-    let rule = SandboxRule::CannotEnforce(
-        "a cluster takes words that are text, and half a mebibyte of them at most",
-    );
+    let fix = "use UTF-8, and put long arguments into a file in the workspace";
+    let rule = SandboxRule::CannotEnforce("arguments must be UTF-8, and at most 512 KiB in total");
     let words = words.ok_or_else(|| Refusal::new(What::Command, rule, fix))?;
     Ok(words.iter().map(|word| word.replace('$', "$$")).collect())
 }
@@ -166,8 +159,8 @@ pub(super) fn variables(
         };
         let pair = text(name).filter(|name| !name.is_empty() && is_name(name)).zip(text(value));
         let Some((name, value)) = pair.filter(|(_, value)| !value.contains('\0')) else {
-            let why = "a cluster takes variables whose names are letters, digits and `_`, and whose values are text";
-            let fix = "leave the variable out, or hand it over in a file of the workspace";
+            let why = "variables need names of letters, digits and `_`, and values in UTF-8";
+            let fix = "remove the variable, or pass it in a file in the workspace";
             let name = name.to_string_lossy().into_owned();
             return Err(Refusal::new(What::Variable(name), SandboxRule::CannotEnforce(why), fix));
         };
@@ -175,10 +168,7 @@ pub(super) fn variables(
     }
     let length: usize = variables.iter().map(|(name, value)| name.len() + value.len()).sum();
     if length > MAX_BYTES {
-        return Err(cannot(
-            "the variables are more than half a mebibyte",
-            "hand them over in a file of the workspace",
-        ));
+        return Err(cannot("the variables exceed 512 KiB in total", "pass them in a file in the workspace"));
     }
     Ok(variables)
 }

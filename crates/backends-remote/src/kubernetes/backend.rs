@@ -50,15 +50,15 @@ impl Prepared {
     fn read(spec: &SandboxSpec, facts: &HostFacts) -> Result<Self, Refusal> {
         let (settings, context) = options::read(&spec.backend_options)?;
         if is_in(&spec.workspace) {
-            let fix = "move it out of the workspace, to a folder that commands cannot write".to_owned();
+            let fix = "move it to a directory that commands cannot write".to_owned();
             return Err(cannot(
-                "KUBECONFIG names a file in the workspace, where commands may have written it",
+                "KUBECONFIG is a file in the workspace, where a command could have written it",
                 fix,
             ));
         }
         let access = ClusterAccess::find(context.as_deref(), &facts.home).map_err(|error| {
             let fix = format!("{} ({error})", error.fix());
-            cannot("the kubeconfig cannot be used", fix)
+            cannot("cannot use the kubeconfig", fix)
         })?;
         Ok(Self { settings, access, upload: None })
     }
@@ -67,7 +67,7 @@ impl Prepared {
     fn with_files(mut self, spec: &SandboxSpec) -> Result<Self, RunError> {
         if self.settings.workspace == ClusterWorkspace::Upload {
             let upload = Upload::read(spec).map_err(|error| {
-                cannot("the files of the workspace cannot travel into a cluster", error.to_string())
+                cannot("the files of the workspace cannot be uploaded", error.to_string())
             })?;
             self.upload = Some(upload);
         }
@@ -90,13 +90,13 @@ impl Backend for KubernetesBackend {
     }
 
     fn about(&self) -> &str {
-        "A Job in the cluster of your kubeconfig, from --image; never taken by itself"
+        "Kubernetes Job in the cluster of your kubeconfig, from --image; never auto-selected"
     }
 
     fn offer(&self, spec: &SandboxSpec, facts: &HostFacts) -> Result<Offer, Refusal> {
         let objects = Prepared::read(spec, facts)?.objects(trial()?, spec, facts)?;
-        let name =
-            BackendName::new(NAME).ok_or_else(|| cannot("it has no name", "choose another backend"))?;
+        let name = BackendName::new(NAME)
+            .ok_or_else(|| cannot("missing name of the run", "choose another backend"))?;
         Ok(Offer::added(name, Sees::Copy, objects.enforcement))
     }
 
@@ -165,7 +165,7 @@ fn is_in(folder: &Path) -> bool {
 
 /// A name for what is planned and not made.
 fn trial() -> Result<RunName, Refusal> {
-    RunName::new("planned").map_err(|_| cannot("it has no name", "choose another backend"))
+    RunName::new("planned").map_err(|_| cannot("missing name of the run", "choose another backend"))
 }
 
 fn failed(error: &KubernetesError) -> RunError {
@@ -187,15 +187,13 @@ fn carry_out(
     let mut print = |bytes: &[u8]| drop(stop.write_unless(&stdout, bytes));
     let end = client.run(objects).to_the_end(is_over, &mut print).map_err(|error| failed(&error))?;
     if is_fed.load(Ordering::SeqCst) {
-        let fix = "let the command read a file of the workspace, or choose another backend";
-        return Err(cannot(
-            "a command in a cluster gets no standard input, and something was fed to it",
-            fix,
-        )
-        .into());
+        let fix = "put the input into a file in the workspace, or choose another backend";
+        return Err(
+            cannot("a command in a cluster has no standard input, and the input is not empty", fix).into()
+        );
     }
     if end.lost_output {
-        let line = "some of what the command printed could not be read from its node any more\n";
+        let line = "part of the command's output could not be read from its node\n";
         File::from(stderr).write_all(line.as_bytes()).ok();
     }
     Ok(end)

@@ -168,7 +168,7 @@ impl ClusterClient {
         let owner = match self.post(kind, namespace, &objects.owner, "") {
             Err(KubernetesError::Exists(said)) => {
                 let there = self.get(kind, namespace, &name)?;
-                there.ok_or_else(|| KubernetesError::Away(format!("{said}, and it is gone")))?
+                there.ok_or_else(|| KubernetesError::Away(format!("{said}, and it was deleted")))?
             }
             made => made?,
         };
@@ -370,7 +370,7 @@ impl ClusterClient {
                 return Ok((all, part.metadata.version));
             }
         }
-        Err(KubernetesError::Unexpected("a list has no end".to_owned()))
+        Err(KubernetesError::Unexpected("a list is too long".to_owned()))
     }
 
     /// Begins to watch pods. The server ends it after this time.
@@ -468,13 +468,13 @@ fn quoted(text: &str) -> String {
 }
 
 fn tls(access: &ClusterAccess) -> Result<TlsConfig, KubernetesError> {
-    const WRITE: &str = "let `kubectl config view --flatten --minify` write the kubeconfig anew";
+    const WRITE: &str = "write a new kubeconfig: `kubectl config view --flatten --minify`";
     let wrong = |why: &str| KubernetesError::Config { why: why.to_owned(), fix: WRITE };
     let mut config = TlsConfig::builder();
     if let Some(pem) = &access.authority {
         let certificates = certificates(pem);
         if certificates.is_empty() {
-            return Err(wrong("the authority of the cluster has no certificate in it"));
+            return Err(wrong("the certificate authority of the cluster contains no certificate"));
         }
         config = config.root_certs(RootCerts::new_with_certs(&certificates));
     }

@@ -11,7 +11,7 @@ use crate::remote::{RemoteError, shown};
 #[non_exhaustive]
 pub enum KubernetesError {
     /// There is no kubeconfig, or it cannot be used.
-    #[error("the kubeconfig cannot be used: {why}")]
+    #[error("cannot use the kubeconfig: {why}")]
     Config {
         /// What is wrong, and where.
         why: String,
@@ -19,58 +19,58 @@ pub enum KubernetesError {
         fix: &'static str,
     },
     /// The server does not know who asks.
-    #[error("the cluster does not accept the certificate or the token")]
+    #[error("the cluster rejected the certificate or the token")]
     Unauthorised,
     /// Who asks may not do this.
-    #[error("the cluster does not let this user do it: {0}")]
+    #[error("the cluster denied permission: {0}")]
     Forbidden(String),
     /// The object does not exist.
-    #[error("the cluster does not have it: {0}")]
+    #[error("not found in the cluster: {0}")]
     NotFound(String),
     /// There is one of that name already.
-    #[error("the cluster has one of that name: {0}")]
+    #[error("already exists in the cluster: {0}")]
     Exists(String),
     /// Another client changed it meanwhile.
-    #[error("another client changed it meanwhile: {0}")]
+    #[error("changed by another client: {0}")]
     Conflict(String),
     /// What was known of the cluster is too old to go on from there.
-    #[error("the cluster has forgotten what was seen last")]
+    #[error("the watched version has expired in the cluster")]
     Expired,
     /// What was asked for is wrong, or a rule of the cluster stands against it.
-    #[error("the cluster refused it: {0}")]
+    #[error("the cluster refused the request: {0}")]
     Refused(String),
     /// The cluster is asked too often; it was asked again as often as was agreed on.
-    #[error("the cluster is asked too often")]
+    #[error("rate limit of the cluster")]
     TooMany,
     /// The server did not answer, or broke off.
-    #[error("the cluster did not answer: {0}")]
+    #[error("no response from the cluster: {0}")]
     Away(String),
     /// The server answered, and not as it is documented.
-    #[error("the cluster answered otherwise than Kubernetes says it does: {0}")]
+    #[error("unexpected response from the cluster: {0}")]
     Unexpected(String),
     /// It took too long.
-    #[error("the cluster took longer than {} seconds", .0.as_secs())]
+    #[error("timeout after {} seconds", .0.as_secs())]
     TimedOut(Duration),
     /// The caller has no reason to wait any longer.
-    #[error("it was cancelled")]
+    #[error("cancelled")]
     Stopped,
     /// A name cannot be one of an object.
-    #[error("{0:?} cannot be the name of a run")]
+    #[error("invalid name of a run: {0:?}")]
     Name(String),
     /// Another run has this name.
-    #[error("there is another run of the name {0}, which is not the same")]
+    #[error("a different run has the name {0}")]
     AnotherRun(String),
     /// The command never began.
-    #[error("the command never began: {0}")]
+    #[error("the command did not start: {0}")]
     NeverBegan(String),
     /// The cluster gave the pod up, and how far the command came is unknown.
-    #[error("the cluster gave the pod up: {0}")]
+    #[error("the cluster failed the pod: {0}")]
     Lost(String),
     /// What was removed is still there.
-    #[error("the run is still there after it was removed")]
+    #[error("the run still exists after it was deleted")]
     StillThere,
     /// The journal of a fleet cannot be read or written.
-    #[error("the journal of the fleet cannot be used: {0}")]
+    #[error("cannot use the journal of the fleet: {0}")]
     Journal(String),
 }
 
@@ -81,34 +81,28 @@ impl KubernetesError {
         match self {
             Self::Config { fix, .. } => fix,
             Self::Unauthorised => {
-                "log in to the cluster again, and let the kubeconfig have what that gives: `kubectl auth whoami` shows who asks"
+                "log in to the cluster again, and update the kubeconfig; `kubectl auth whoami` shows the current user"
             }
-            Self::Forbidden(_) => {
-                "let an administrator of the cluster grant it in this namespace: the page CLUSTER.md has the Role"
-            }
+            Self::Forbidden(_) => "ask an administrator of the cluster for the Role in CLUSTER.md",
             Self::NotFound(_) => {
-                "look at the names of the namespace and of the claim: `kubectl get namespaces,pvc`"
+                "check the names of the namespace and the claim: `kubectl get namespaces,pvc`"
             }
-            Self::Exists(_) | Self::AnotherRun(_) => {
-                "give the run a name of its own, or remove the other one"
-            }
+            Self::Exists(_) | Self::AnotherRun(_) => "use a unique name, or delete the other run",
             Self::Expired | Self::Conflict(_) => "ask again",
-            Self::Refused(_) => "change what the message names, or the rule of the namespace that it names",
-            Self::TooMany => "run fewer at a time, or try again later",
-            Self::Away(_) => {
-                "look whether this machine reaches the server of the kubeconfig: `kubectl version`"
-            }
-            Self::Unexpected(_) => "look whether the server is one of Kubernetes, 1.24 or later",
-            Self::TimedOut(_) | Self::Stopped => "give it more time",
+            Self::Refused(_) => "change the request as the message describes, or the policy of the namespace",
+            Self::TooMany => "run fewer commands at a time, or try again later",
+            Self::Away(_) => "check that the server of the kubeconfig is reachable: `kubectl version`",
+            Self::Unexpected(_) => "check that the server is Kubernetes 1.24 or later",
+            Self::TimedOut(_) | Self::Stopped => "raise the time limit",
             Self::Name(_) => {
-                "name it by at most 40 lower-case letters, digits and `-`, with a letter or digit at both ends"
+                "use at most 40 lower-case letters, digits and `-`, with a letter or digit at both ends"
             }
-            Self::NeverBegan(_) => "mend what the message names: `kubectl describe pod` shows more",
-            Self::Lost(_) => "run it again under another name, if it may run twice",
+            Self::NeverBegan(_) => "fix the cause in the message; `kubectl describe pod` shows details",
+            Self::Lost(_) => "run it again under another name, if running it twice is safe",
             Self::StillThere => {
-                "look why the node does not answer: `kubectl get nodes,pods --selector app.kubernetes.io/managed-by=stockade`"
+                "check the node: `kubectl get nodes,pods --selector app.kubernetes.io/managed-by=stockade`"
             }
-            Self::Journal(_) => "look at the file and its folder, or name another one",
+            Self::Journal(_) => "check the file and its directory, or use another file",
         }
     }
 }
@@ -118,7 +112,7 @@ impl From<RemoteError> for KubernetesError {
         match error {
             RemoteError::Away(why) => Self::Away(why),
             RemoteError::Unexpected(why) => Self::Unexpected(why),
-            RemoteError::TooLong(most) => Self::Unexpected(format!("there are more than {most} bytes")),
+            RemoteError::TooLong(most) => Self::Unexpected(format!("more than {most} bytes")),
             RemoteError::TimedOut(time) => Self::TimedOut(time),
             RemoteError::Stopped => Self::Stopped,
             RemoteError::Plain(why) => Self::Unexpected(why.to_owned()),

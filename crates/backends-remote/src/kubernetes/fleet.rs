@@ -187,7 +187,7 @@ impl Worker<'_> {
                 self.patiently(|| self.client.make(objects))?;
                 self.patiently(|| self.client.let_go(objects))
             }
-            None => Err(KubernetesError::Lost("it was let go, and is gone since".to_owned())),
+            None => Err(KubernetesError::Lost("it was released, and no longer exists".to_owned())),
         }
     }
 

@@ -93,13 +93,13 @@ impl FleetJournal {
     /// Opens the journal of a fleet, or begins one.
     ///
     /// # Errors
-    /// When the file is not a journal, another program has it open, or it is that of another fleet.
+    /// When the file is not a journal, another program is using it, or it is that of another fleet.
     pub fn open(path: &Path, fleet: &RunName) -> Result<Self, KubernetesError> {
         let wrong = |why: String| KubernetesError::Journal(format!("{}: {why}", path.display()));
         let failed = |error: std::io::Error| wrong(error.to_string());
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).mode(0o600).open(path).map_err(failed)?;
-        file.try_lock().map_err(|_| wrong("another program has it open".to_owned()))?;
+        file.try_lock().map_err(|_| wrong("another program is using it".to_owned()))?;
         let (runs, length) = read(&mut file, fleet).map_err(wrong)?;
         // A line that was being written when the client was killed is no step.
         file.set_len(length).map_err(failed)?;
@@ -169,12 +169,12 @@ fn read(file: &mut File, fleet: &RunName) -> Result<(Runs, u64), String> {
         }
         if number == 1 {
             let head: Head =
-                serde_json::from_slice(&line).map_err(|_| "it is no journal of a fleet".to_owned())?;
+                serde_json::from_slice(&line).map_err(|_| "it is not the journal of a fleet".to_owned())?;
             if head.fleet != fleet.as_str() || head.version != 1 {
-                return Err(format!("it is that of the fleet {}", stockade_text::escape(&head.fleet)));
+                return Err(format!("it belongs to the fleet {}", stockade_text::escape(&head.fleet)));
             }
         } else {
-            let wrong = || format!("line {number} is no step");
+            let wrong = || format!("line {number} is invalid");
             let read: Line = serde_json::from_slice(&line).map_err(|_| wrong())?;
             runs.insert(RunName::new(&read.run).map_err(|_| wrong())?, read.record);
         }

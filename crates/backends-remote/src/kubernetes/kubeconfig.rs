@@ -69,7 +69,7 @@ impl ClusterLogin {
             Self::Token(token) => token.clone(),
             Self::TokenFile(path) => {
                 let bytes = file(path)?;
-                String::from_utf8(bytes).map_err(|_| config("the token is no text", NEW_TOKEN))?
+                String::from_utf8(bytes).map_err(|_| config("the token is not a string", NEW_TOKEN))?
             }
             Self::Certificate { .. } | Self::Anonymous => return Ok(None),
         };
@@ -82,7 +82,7 @@ impl ClusterLogin {
 }
 
 const NEW_TOKEN: &str =
-    "make a token (`kubectl create token NAME`) and put it into the kubeconfig as `token` of the user";
+    "create a token (`kubectl create token NAME`), and add it to the user in the kubeconfig as `token`";
 
 fn config(why: impl Into<String>, fix: &'static str) -> KubernetesError {
     KubernetesError::Config { why: why.into(), fix }
@@ -106,20 +106,20 @@ const USER: &[&str] = &[
 /// What a kubeconfig may say and this program does not do: the key, why, and what to do instead.
 #[rustfmt::skip]
 const REFUSED: &[(&str, &str, &str)] = &[
-    ("exec", "its user logs in by a program, and a kubeconfig that names programs runs whatever it likes here", NEW_TOKEN),
-    ("auth-provider", "its user logs in by a plugin, which Kubernetes itself has given up", NEW_TOKEN),
-    ("username", "its user logs in by a password, which no cluster takes since 1.19", NEW_TOKEN),
-    ("password", "its user logs in by a password, which no cluster takes since 1.19", NEW_TOKEN),
-    ("as", "its user acts as another one", "let the kubeconfig name the user that is meant, with a token of its own"),
-    ("as-uid", "its user acts as another one", "let the kubeconfig name the user that is meant, with a token of its own"),
-    ("as-groups", "its user acts as another one", "let the kubeconfig name the user that is meant, with a token of its own"),
-    ("as-user-extra", "its user acts as another one", "let the kubeconfig name the user that is meant, with a token of its own"),
-    ("insecure-skip-tls-verify", "it takes every server for the cluster, so that anybody on the way gets the token",
-        "take the line out, and name who signs the certificate of the server by `certificate-authority-data`"),
-    ("proxy-url", "its server is reached by a proxy, which this program does not do", "name a server that is reached directly"),
-    ("tls-server-name", "its server shows a certificate of another name, which this program does not check",
-        "name the server by a name that its certificate has"),
-    ("disable-compression", "it has a setting of kubectl's that means nothing here", "take the line out"),
+    ("exec", "its user has an `exec` plugin, which is not supported because it would run a program on this machine", NEW_TOKEN),
+    ("auth-provider", "its user has an auth provider plugin, which Kubernetes has removed", NEW_TOKEN),
+    ("username", "its user has a password, which Kubernetes does not support since 1.19", NEW_TOKEN),
+    ("password", "its user has a password, which Kubernetes does not support since 1.19", NEW_TOKEN),
+    ("as", "its user impersonates another one", "use the impersonated user directly, with a token"),
+    ("as-uid", "its user impersonates another one", "use the impersonated user directly, with a token"),
+    ("as-groups", "its user impersonates another one", "use the impersonated user directly, with a token"),
+    ("as-user-extra", "its user impersonates another one", "use the impersonated user directly, with a token"),
+    ("insecure-skip-tls-verify", "it does not verify the server's certificate, so the token could be intercepted",
+        "remove the line, and set `certificate-authority-data`"),
+    ("proxy-url", "its server has a `proxy-url`, which is not supported", "use a server that is reachable without a proxy"),
+    ("tls-server-name", "its server has a `tls-server-name`, which is not supported",
+        "use a host name that is in the server's certificate"),
+    ("disable-compression", "it has a setting that only kubectl uses", "remove the line"),
 ];
 
 impl ClusterAccess {
@@ -135,8 +135,8 @@ impl ClusterAccess {
             return match (paths.next(), paths.next()) {
                 (Some(path), None) => Self::from_file(&path, context),
                 _ => Err(config(
-                    "KUBECONFIG names several files",
-                    "name one: `kubectl config view --flatten --minify` writes one of several",
+                    "KUBECONFIG lists several files",
+                    "merge them into one: `kubectl config view --flatten --minify`",
                 )),
             };
         }
@@ -154,7 +154,7 @@ impl ClusterAccess {
     /// When it cannot be read or used.
     pub fn from_file(path: &Path, context: Option<&str>) -> Result<Self, KubernetesError> {
         let text = String::from_utf8(file(path)?)
-            .map_err(|_| config(format!("{} is no text", path.display()), "name a kubeconfig"))?;
+            .map_err(|_| config(format!("{} is not a string", path.display()), "name a kubeconfig"))?;
         let folder = path.parent().unwrap_or(Path::new("/"));
         Self::from_text(&text, folder, context).map_err(|error| match error {
             KubernetesError::Config { why, fix } => config(format!("{}:{why}", path.display()), fix),
@@ -164,8 +164,12 @@ impl ClusterAccess {
 
     fn from_pod(folder: &Path) -> Result<Self, KubernetesError> {
         let address = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let missing =
-            || config("this pod is not told where its cluster is", "name a kubeconfig by KUBECONFIG");
+        let missing = || {
+            config(
+                "this pod has no variables with the address of its cluster",
+                "set KUBECONFIG to a kubeconfig",
+            )
+        };
         let host = address("KUBERNETES_SERVICE_HOST").ok_or_else(missing)?;
         let port = address("KUBERNETES_SERVICE_PORT").ok_or_else(missing)?;
         let host = if host.contains(':') { format!("[{host}]") } else { host };
@@ -183,7 +187,7 @@ impl ClusterAccess {
     /// # Errors
     /// When the text is not a kubeconfig, or asks for something that is not supported.
     pub fn from_text(text: &str, folder: &Path, context: Option<&str>) -> Result<Self, KubernetesError> {
-        const WRITE: &str = "let `kubectl config view --flatten --minify` write it";
+        const WRITE: &str = "write it with `kubectl config view --flatten --minify`";
         let document =
             parse(text, Format::Yaml, MAX_CONFIG).map_err(|error| config(error.to_string(), WRITE))?;
         let root = table(&document, "", "a kubeconfig", ROOT)?;
@@ -233,18 +237,18 @@ fn server(address: &str) -> Result<String, KubernetesError> {
         return Ok(address.to_owned());
     }
     let why = format!(
-        "a token is not sent to {}: it is neither https nor this machine",
+        "the token is not sent to {}: the URL is neither https nor on this machine",
         stockade_text::escape(address)
     );
-    Err(config(why, "name the server by https"))
+    Err(config(why, "use an https URL"))
 }
 
 fn named(namespace: String) -> Result<String, KubernetesError> {
     if super::name::is_label(&namespace, 63) {
         return Ok(namespace);
     }
-    let why = format!("{} is no name of a namespace", stockade_text::escape(&namespace));
-    Err(config(why, "name a namespace: `kubectl get namespaces`"))
+    let why = format!("invalid name of a namespace: {}", stockade_text::escape(&namespace));
+    Err(config(why, "use an existing namespace: `kubectl get namespaces`"))
 }
 
 /// Reads a table, and says of what is refused why.
@@ -267,14 +271,14 @@ fn table<'n>(
         if let Some(entry) = entries.iter().find(|entry| !is_known(&entry.key)) {
             let key = stockade_text::escape(&entry.key);
             let why = format!("{}: {name} has no key `{key}` that this program knows", entry.at);
-            return Err(config(why, "take the line out, or mend how it is written"));
+            return Err(config(why, "remove the line, or fix its spelling"));
         }
     }
     TableReader::new(node, key, name, known).map_err(|error| wrong(&error))
 }
 
 fn wrong(error: &SchemaError) -> KubernetesError {
-    config(error.to_string(), "mend what the message names")
+    config(error.to_string(), "fix the cause in the message")
 }
 
 fn optional<'n>(table: &TableReader<'n>, key: &'static str) -> Result<Option<&'n str>, KubernetesError> {
@@ -284,7 +288,7 @@ fn optional<'n>(table: &TableReader<'n>, key: &'static str) -> Result<Option<&'n
 }
 
 fn said(table: &TableReader<'_>, key: &'static str) -> Result<String, KubernetesError> {
-    let missing = || config(format!("1:1: `{key}` is missing"), "name it in the kubeconfig");
+    let missing = || config(format!("1:1: `{key}` is missing"), "add it to the kubeconfig");
     optional(table, key)?.map(str::to_owned).ok_or_else(missing)
 }
 
@@ -298,7 +302,7 @@ fn entry<'n>(
     let shown = stockade_text::escape(name);
     let missing = || {
         let why = format!("1:1: it has no {key} called `{shown}`");
-        config(why, "name one that it has: `kubectl config get-contexts`")
+        config(why, "use an existing one: `kubectl config get-contexts`")
     };
     let listed = root.get(list).ok_or_else(missing)?;
     let Value::List(entries) = &listed.node.value else { return Err(missing()) };
@@ -306,10 +310,7 @@ fn entry<'n>(
     for one in entries {
         let reader = table(one, list, "an entry", NAMED)?;
         if optional(&reader, "name")? == Some(name) && found.replace(reader).is_some() {
-            return Err(config(
-                format!("{}: it has two called `{shown}`", one.at),
-                "give one of them another name",
-            ));
+            return Err(config(format!("{}: duplicate name `{shown}`", one.at), "rename one of them"));
         }
     }
     found.and_then(|reader| reader.get(key)).map(|entry| &entry.node).ok_or_else(missing)
@@ -328,14 +329,14 @@ fn data(
     };
     match (optional(table, inline)?, optional(table, key)?) {
         (Some(_), Some(_)) => {
-            Err(config(format!("1:1: it has both `{key}` and `{inline}`"), "take one of both lines out"))
+            Err(config(format!("1:1: it has both `{key}` and `{inline}`"), "remove one of the lines"))
         }
         (Some(text), None) => {
             let text: String = text.split_whitespace().collect();
             let bytes = STANDARD.decode(text);
             bytes
                 .map(Some)
-                .map_err(|_| config(format!("1:1: `{inline}` is no base64"), "let kubectl write it"))
+                .map_err(|_| config(format!("1:1: `{inline}` is not valid base64"), "write it with kubectl"))
         }
         (None, Some(path)) => file(&folder.join(path)).map(Some),
         (None, None) => Ok(None),
@@ -346,7 +347,7 @@ fn file(path: &Path) -> Result<Vec<u8>, KubernetesError> {
     use std::io::Read as _;
     let failed = |error: std::io::Error| {
         let why = format!("{} cannot be read: {error}", path.display());
-        config(why, "name a kubeconfig by KUBECONFIG, and look whether the files that it names are there")
+        config(why, "set KUBECONFIG to a kubeconfig, and check that the files in it exist")
     };
     let mut bytes = Vec::new();
     let mut from = std::fs::File::open(path).map_err(failed)?.take(MAX_FILE.max(MAX_CONFIG as u64) + 1);

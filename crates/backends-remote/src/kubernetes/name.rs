@@ -45,7 +45,7 @@ impl RunName {
     /// A random name, which no other run has.
     ///
     /// # Errors
-    /// When there are no random numbers.
+    /// When no random numbers are available.
     pub fn unguessed() -> std::io::Result<Self> {
         let mut bytes = [0; 10];
         std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;

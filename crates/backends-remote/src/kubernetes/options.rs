@@ -17,37 +17,37 @@ type Row = (&'static str, &'static str, &'static str, Take);
 
 #[rustfmt::skip]
 const OPTIONS: &[Row] = &[
-    ("context", "NAME", "the context of the kubeconfig; the current one if nothing is said", |_, value| (!value.is_empty()).then_some(())),
-    ("namespace", "NAME", "where its objects are made; that of the context if nothing is said", |settings, value| {
+    ("context", "NAME", "the context of the kubeconfig; default: the current one", |_, value| (!value.is_empty()).then_some(())),
+    ("namespace", "NAME", "the namespace of its objects; default: that of the context", |settings, value| {
         settings.namespace = super::name::is_label(value, 63).then(|| value.to_owned());
         settings.namespace.as_ref().map(drop)
     }),
-    ("networkPolicies", "enforced", "the network of the cluster carries NetworkPolicies out, as Calico and Cilium do; no request of Kubernetes tells", |settings, value| {
+    ("networkPolicies", "enforced", "whether the network of the cluster enforces NetworkPolicies, as Calico and Cilium do; the API does not report it", |settings, value| {
         settings.network_policies = (value == "enforced").then_some(NetworkPolicies::Enforced)?;
         Some(())
     }),
-    ("workspace", "empty, upload or claim:NAME[/FOLDER]", "what the command finds at the place of its workspace", |settings, value| {
+    ("workspace", "empty, upload or claim:NAME[/FOLDER]", "contents of the command's workspace", |settings, value| {
         settings.workspace = workspace(value)?;
         Some(())
     }),
-    ("workload", "job or sandbox", "what makes the pod: a Job, or a Sandbox of agents.x-k8s.io", |settings, value| {
+    ("workload", "job or sandbox", "the kind of object that creates the pod: a Job, or a Sandbox of agents.x-k8s.io", |settings, value| {
         settings.workload = [("job", Workload::Job), ("sandbox", Workload::Sandbox)].iter().find(|row| row.0 == value)?.1;
         Some(())
     }),
-    ("user", "UID:GID", "whom the command runs as, never root", |settings, value| {
+    ("user", "UID:GID", "user and group of the command, never root", |settings, value| {
         let (user, group) = value.split_once(':')?;
         settings.user = Some((user.parse().ok()?, group.parse().ok()?));
         Some(())
     }),
-    ("pullSecret", "NAME", "the Secret by which nodes fetch the image", |settings, value| {
+    ("pullSecret", "NAME", "the Secret with which nodes pull the image", |settings, value| {
         settings.pull_secret = Some(value.to_owned());
         Some(())
     }),
-    ("longest", "SECONDS", "how long a command may take that says nothing itself", |settings, value| {
+    ("longest", "SECONDS", "time limit of commands without one of their own", |settings, value| {
         settings.longest = seconds(value)?;
         Some(())
     }),
-    ("startTime", "SECONDS", "how long it may take until a command begins", |settings, value| {
+    ("startTime", "SECONDS", "time limit until the command starts", |settings, value| {
         settings.start_time = seconds(value)?;
         Some(())
     }),
@@ -62,7 +62,7 @@ pub(super) fn read(options: &BTreeMap<String, String>) -> Result<(ClusterSetting
             let near = nearest(name, names.clone()).map(|near| format!("did you mean `{near}`? "));
             let all: Vec<&str> = names.collect();
             let fix = format!("{}there are {}", near.unwrap_or_default(), all.join(", "));
-            return Err(cannot("it has no option of that name", fix));
+            return Err(cannot("unknown option", fix));
         };
         let wrong =
             || cannot("an option has an invalid value", format!("`{}` is {}: {}", row.0, row.1, row.2));

@@ -121,9 +121,9 @@ impl Pod {
                 let never = NEVER.contains(&waiting.reason.as_str());
                 if never { PodState::Never(said) } else { PodState::Waiting(said) }
             }
-            _ => {
-                PodState::Waiting(self.unscheduled().unwrap_or_else(|| "no node has taken it yet".to_owned()))
-            }
+            _ => PodState::Waiting(
+                self.unscheduled().unwrap_or_else(|| "not scheduled to a node yet".to_owned()),
+            ),
         }
     }
 
@@ -177,7 +177,7 @@ fn is_forbidden(message: &str) -> bool {
 
 fn said(reason: &str, message: &str) -> String {
     let all = if message.is_empty() { reason.to_owned() } else { format!("{reason}: {message}") };
-    if all.is_empty() { "it says no reason".to_owned() } else { shown(&all) }
+    if all.is_empty() { "no reason reported".to_owned() } else { shown(&all) }
 }
 
 #[cfg(test)]
@@ -255,7 +255,7 @@ mod tests {
                 ),
                 PodState::Waiting("0/3 nodes are available".to_owned()),
             ),
-            (state("{}"), PodState::Waiting("no node has taken it yet".to_owned())),
+            (state("{}"), PodState::Waiting("not scheduled to a node yet".to_owned())),
         ];
         for (found, wanted) in rows {
             assert_eq!(found, wanted);

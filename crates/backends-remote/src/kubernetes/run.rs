@@ -198,12 +198,10 @@ impl Following<'_> {
             }
             Some((PodState::Lost(why), _)) => return Err(KubernetesError::Lost(why.clone())),
             Some((PodState::Running, true)) => {
-                return Err(KubernetesError::Lost("its pod was removed while it ran".to_owned()));
+                return Err(KubernetesError::Lost("its pod was deleted while it ran".to_owned()));
             }
             Some((PodState::Waiting(_), true)) => {
-                return Err(KubernetesError::Lost(
-                    "its pod was removed before it was seen to begin".to_owned(),
-                ));
+                return Err(KubernetesError::Lost("its pod was deleted before it started".to_owned()));
             }
             Some((PodState::Running, false)) => {
                 self.running.get_or_insert_with(Instant::now);
@@ -213,7 +211,7 @@ impl Following<'_> {
             }
             None if self.begun.elapsed() > objects.start_time => {
                 let said = client.said_of(objects);
-                let why = said.unwrap_or_else(|| "the cluster made no pod for it".to_owned());
+                let why = said.unwrap_or_else(|| "the cluster did not create a pod".to_owned());
                 return Err(KubernetesError::NeverBegan(why));
             }
             Some((PodState::Waiting(_), false)) | None => {}

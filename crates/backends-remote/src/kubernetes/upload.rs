@@ -45,7 +45,8 @@ impl std::fmt::Debug for Upload {
 pub enum UploadError {
     /// There is too much.
     #[error(
-        "the workspace has more than {MAX_FILES} files, {MAX_BYTES} bytes, or {MAX_DEPTH} folders in each other: name a claim that holds it"
+        "the workspace has more than {MAX_FILES} files, {MAX_BYTES} bytes, or {MAX_DEPTH} nested directories: use a \
+         claim that contains it"
     )]
     TooMuch,
     /// Something cannot be read, or is called by what is no text.
@@ -90,7 +91,10 @@ impl Walk<'_> {
         let entries = folder.entries(MAX_FILES + 1).map_err(|source| self.unreadable(names, source))?;
         for entry in entries {
             let name = entry.name.to_str().map_err(|_| {
-                self.unreadable(names, io::Error::new(io::ErrorKind::InvalidFilename, "a name is no text"))
+                self.unreadable(
+                    names,
+                    io::Error::new(io::ErrorKind::InvalidFilename, "a name is not valid UTF-8"),
+                )
             })?;
             names.push(name.to_owned());
             self.entry(folder, &entry, names)?;

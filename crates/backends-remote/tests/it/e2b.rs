@@ -321,7 +321,7 @@ fn a_command_runs_on_a_copy_and_the_machine_is_gone() {
         "a secret is not copied"
     );
     assert!(String::from_utf8_lossy(&outcome.output.stderr).ends_with("err\n"));
-    assert!(!spec.workspace.join("made").exists(), "the workspace here stays as it is");
+    assert!(!spec.workspace.join("made").exists(), "the workspace on this machine cannot be changed");
     assert!(
         outcome.enforcement.holds(Property::Files)
             && outcome.enforcement.gaps.iter().any(|gap| gap.property == Property::Privileges)
@@ -363,15 +363,18 @@ fn without_a_key_that_is_kept_nothing_is_asked() {
         }
     };
     assert!(refused(&option("key-file", "/no/such")).contains("cannot be read"));
-    assert!(refused(&option("key-file", "key")).contains("not named in full"));
-    assert!(refused(&option("tempalte", "x")).contains("no such option"));
-    assert!(refused(&option("api", "http://elsewhere.example")).contains("others can read it"));
-    assert!(refused(&|spec| spec.spawn = stockade_exec_sandbox::Spawn::Threads).contains("starting others"));
+    assert!(refused(&option("key-file", "key")).contains("not absolute"));
+    assert!(refused(&option("tempalte", "x")).contains("unknown option"));
+    assert!(refused(&option("api", "http://elsewhere.example")).contains("without encryption"));
+    assert!(
+        refused(&|spec| spec.spawn = stockade_exec_sandbox::Spawn::Threads)
+            .contains("starting other programs")
+    );
     assert!(
         refused(&|_| {
             std::fs::set_permissions(folder.join("key"), std::fs::Permissions::from_mode(0o644)).unwrap();
         })
-        .contains("others can read")
+        .contains("other users can read")
     );
     assert_eq!(fake.asked("POST", "/v2/sandboxes"), 0);
 }

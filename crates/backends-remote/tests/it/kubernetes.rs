@@ -153,7 +153,10 @@ fn what_never_begins_is_given_up_with_the_reason() {
     let settings = ClusterSettings { start_time: Duration::from_millis(300), ..ClusterSettings::default() };
     let objects = planned("stuck", &spec(&["unschedulable"]), &settings, &access(&server)).unwrap();
     let (end, _) = ran(&server, &objects);
-    assert!(matches!(&end, Err(KubernetesError::NeverBegan(why)) if why.contains("no node")), "{end:?}");
+    assert!(
+        matches!(&end, Err(KubernetesError::NeverBegan(why)) if why.contains("not scheduled to a node")),
+        "{end:?}"
+    );
     let refused = planned("quota", &spec(&["echo"]), &settings, &access(&server)).unwrap();
     let (end, _) = ran(&server, &refused);
     assert!(matches!(end, Err(KubernetesError::Forbidden(_))), "{end:?}");

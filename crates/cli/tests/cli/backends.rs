@@ -80,7 +80,7 @@ fn the_example_does_what_a_backend_has_to_do() {
     let rows = listed["backends"].as_array().unwrap();
     let row = rows.iter().find(|row| row["name"] == "bubble").unwrap();
     assert_eq!((&row["works"], &row["byNameOnly"]), (&true.into(), &true.into()), "{row}");
-    assert!(row["holds"].as_array().unwrap().iter().all(|held| held["by"] == "the backend says so itself"));
+    assert!(row["holds"].as_array().unwrap().iter().all(|held| held["by"] == "a claim of the backend"));
     // And the test of backends finds fault with one that has one.
     let broken = ground.0.path().join("stockade-backend-broken");
     let example = fs::read_to_string(ground.0.path().join("stockade-backend-bubble")).unwrap();

@@ -60,7 +60,7 @@ impl Served {
         let served = Self { child, folder, port };
         let began = Instant::now();
         while !served.asked(&["status"]).status.success() {
-            assert!(began.elapsed() < Duration::from_secs(30), "no broker serves");
+            assert!(began.elapsed() < Duration::from_secs(30), "no egress proxy serves");
             std::thread::sleep(Duration::from_millis(50));
         }
         served
@@ -189,7 +189,7 @@ fn secrets_are_lent_to_runs_and_tokens() {
     let served = Served { child, folder, port };
     let began = Instant::now();
     while !served.asked(&["status"]).status.success() {
-        assert!(began.elapsed() < Duration::from_secs(30), "no broker serves");
+        assert!(began.elapsed() < Duration::from_secs(30), "no egress proxy serves");
         std::thread::sleep(Duration::from_millis(50));
     }
     let ran = served.exec(
@@ -278,7 +278,7 @@ fn a_broker_that_is_killed_leaves_nothing_open() {
     served.child = serve(served.folder.path(), served.port, &[]);
     let began = Instant::now();
     while !served.asked(&["status"]).status.success() {
-        assert!(began.elapsed() < Duration::from_secs(30), "no broker serves");
+        assert!(began.elapsed() < Duration::from_secs(30), "no egress proxy serves");
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(served.exec(&[], "true").status.success());
@@ -317,7 +317,7 @@ fn no_sandbox_begins_runs_of_its_own() {
     other.kill().ok();
     other.wait().ok();
     assert_eq!(seen.status.code(), Some(125), "{}", text(&seen.stderr));
-    assert!(text(&seen.stderr).contains("which the command sees"), "{}", text(&seen.stderr));
+    assert!(text(&seen.stderr).contains("visible to the command"), "{}", text(&seen.stderr));
 }
 
 #[test]
@@ -330,8 +330,8 @@ fn what_cannot_work_is_refused_at_once() {
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     for (socket, more, says) in [
         (path("open/b.sock"), vec!["--allow-host", "a.example"], "mkdir -m 700"),
-        (path("file"), vec!["--allow-host", "a.example"], "no socket of this user"),
-        (path("none/b.sock"), vec!["--allow-host", "a.example"], "cannot use the folder"),
+        (path("file"), vec!["--allow-host", "a.example"], "not a socket of this user"),
+        (path("none/b.sock"), vec!["--allow-host", "a.example"], "cannot use the directory"),
         (path("b.sock"), vec!["--allow-host", "https://a.example"], "--allow-host"),
         (path("b.sock"), vec!["--allow-host", "a.example:0"], "--allow-host"),
         (path("b.sock"), vec![], "--allow-host"),

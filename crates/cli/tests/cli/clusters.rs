@@ -104,7 +104,7 @@ fn what_a_cluster_does_not_hold_is_refused_with_the_fix() {
         (&["--backend-option", "networkPolicies=enforced", "--no-spawn"], "no launcher"),
         (
             &["--backend-option", "networkPolicies=enforced", "--backend-option", "workspace=upload"],
-            "do not come back",
+            "not copied back",
         ),
         (
             &["--backend-option", "networkPolicies=enforced", "--backend-option", "context=other"],
@@ -131,7 +131,7 @@ fn a_kubeconfig_that_commands_can_write_is_not_believed() {
         let words = ["exec", "--no-rules", "--backend", "kubernetes", "--image", IMAGE, "--", "true"];
         let output = place.command(&words).env("KUBECONFIG", at(path)).output().unwrap();
         assert_eq!(output.status.code(), Some(126), "{output:?}");
-        assert!(text(&output.stderr).contains("names a file in the workspace"), "{output:?}");
+        assert!(text(&output.stderr).contains("is a file in the workspace"), "{output:?}");
     }
 }
 

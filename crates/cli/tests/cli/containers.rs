@@ -350,19 +350,15 @@ fn what_cannot_be_had_is_refused(docker: &Docker, place: &Place) {
     fs::create_dir(&odd).unwrap();
     let odd = odd.to_str().unwrap();
     let rows: [(&[&str], &str, &str); 10] = [
-        (&["--backend", "docker"], &here, "no image was named"),
+        (&["--backend", "docker"], &here, "missing image"),
         (&["--backend", "docker", "--image", "no-such:1"], &here, "docker pull no-such:1"),
         (&["--backend", "docker", "--image", "--privileged"], &here, ""),
         (&["--backend", "docker", "--image", "-v/:/x"], &here, ""),
-        (&["--backend", "docker", "--image", "a b;touch ran"], &here, "no name of an image"),
+        (&["--backend", "docker", "--image", "a b;touch ran"], &here, "invalid image name"),
         (&["--backend", "docker", "--image", image], "unix:///no/such", "does not answer"),
         (&["--backend", "docker", "--image", image], "tcp://192.0.2.1:2375", "another machine"),
-        (
-            &["--backend", "docker", "--image", image, "--runtime", "no-such"],
-            &here,
-            "no runtime of that name",
-        ),
-        (&["--backend", "docker", "--image", image, "--env", "A=1\n2"], &here, "a file of lines"),
+        (&["--backend", "docker", "--image", image, "--runtime", "no-such"], &here, "runtime not found"),
+        (&["--backend", "docker", "--image", image, "--env", "A=1\n2"], &here, "one per line"),
         (&["--backend", "docker", "--image", image, "-w", odd], &here, "a colon"),
     ];
     for (options, address, said) in rows {

@@ -169,11 +169,7 @@ fn a_cli_reaches_the_host_of_its_model_and_no_other() {
     // Its own host can be kept out too, and then its key has nowhere to go.
     let own = format!("!127.0.0.1:{}", world.echo.port);
     let output = world.drive(&["claude", "--api-base", "{base}", "--allow-host", &own], &key);
-    assert!(
-        !output.status.success() && text(&output).contains("which commands do not reach"),
-        "{}",
-        text(&output)
-    );
+    assert!(!output.status.success() && text(&output).contains("not in the host list"), "{}", text(&output));
 }
 
 #[test]
@@ -242,13 +238,13 @@ fn what_is_missing_or_does_not_go_together_says_what_to_do() {
         (&["claude", "--program", "/etc/passwd"], &key, "not an executable file"),
         (&["claude", "--api-base", "http://gw.example"], &key, "plain HTTP"),
         (&["claude", "--api-base", "gw.example"], &key, "no scheme"),
-        (&["claude", "--key", "vault:x"], &key, "no source that is known"),
+        (&["claude", "--key", "vault:x"], &key, "an unknown source"),
         (&["claude", "--key", "NOPE=env:X"], &key, "no key with that name"),
         // What lies in the workspace belongs to a project, and the CLI would see it.
-        (&["claude", "--key", &inside], &[], "which the command sees"),
+        (&["claude", "--key", &inside], &[], "visible to the command"),
         (&["claude", "--env", "ANTHROPIC_API_KEY"], &key, "is given to the command"),
         (&["claude", "--allow-host", "https://x.example"], &key, "--allow-host"),
-        (&["claude", "--secret", "X=env:HOME@y.example"], &key, "which commands do not reach"),
+        (&["claude", "--secret", "X=env:HOME@y.example"], &key, "not in the host list"),
         (
             &["claude", "--secure-credential-home", "false", "--keep-state"],
             &key,

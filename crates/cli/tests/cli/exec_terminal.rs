@@ -291,7 +291,7 @@ fn what_is_done_at_a_terminal_is_on_record() {
     person.types("\u{3}");
     person.sees("killed 130\r\n");
     let refused = person.sees("refused 125\r\n");
-    assert!(refused.contains("cannot be put on record"), "{refused}");
+    assert!(refused.contains("cannot be recorded"), "{refused}");
     let record = person.sees("intact: 4 records");
     let events = ["sandbox_error", "sandbox_started", "sandbox_error", "sandbox_started"];
     let lines = events.map(|event| format!("\"event\":\"{event}\"\r\n")).concat();

@@ -740,7 +740,7 @@ fn where_a_command_runs_makes_no_project() {
     let payload = json!({"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Read",
         "tool_input": {"file_path": "/etc/passwd"}});
     let answer = told("claude", None, &payload);
-    assert!(matches!(&answer, Answer::Deny(why) if why.contains("no folder of a project")), "{answer:?}");
+    assert!(matches!(&answer, Answer::Deny(why) if why.contains("not a project directory")), "{answer:?}");
 }
 
 /// A server calls its tools as it likes, also as those of the harness are called, or as those that the rules grant.
@@ -883,7 +883,9 @@ fn a_line_for_the_sandbox_is_known_again_where_it_was_named() {
             Answer::Rewrite(input) if *rewrites => {
                 input.get("command").unwrap_or(&input["commands"][0]).as_str().unwrap().to_owned()
             }
-            Answer::Deny(why) if !rewrites => why.split_once(" in its place:\n").unwrap().1.to_owned(),
+            Answer::Deny(why) if !rewrites => {
+                why.split_once(" exactly this instead:\n").unwrap().1.to_owned()
+            }
             other => panic!("{harness}: {other:?}"),
         };
         let line = line_of("make all");
@@ -1044,7 +1046,7 @@ fn nothing_of_a_result_is_shown_that_was_not_scanned() {
         // Its end is what is kept of the output of a command.
         let said = told(harness, &long);
         assert!(!said.to_string().contains("EVIL"), "{harness}");
-        assert!(said.to_string().contains("it was cut"), "{harness}");
+        assert!(said.to_string().contains("it was truncated"), "{harness}");
         assert!(said.to_string().chars().count() < most * 2, "{harness}");
         let said = told(harness, &both).to_string();
         assert!(said.contains("EXEC_PIPE_BASH"), "{harness}");
@@ -1057,7 +1059,7 @@ fn nothing_of_a_result_is_shown_that_was_not_scanned() {
         for result in [&long, &both] {
             let said = told(harness, result);
             assert!(
-                said["decision"] == "block" && !said.to_string().contains("it was cut"),
+                said["decision"] == "block" && !said.to_string().contains("it was truncated"),
                 "{harness}: {said}"
             );
         }

@@ -229,7 +229,7 @@ fn settings_that_must_not_be_written_are_left_as_they_are() {
             "it is a symlink",
         ),
         (
-            "others can write it",
+            "other users can write it",
             |_, file| {
                 write(file, "{}");
                 fs::set_permissions(file, fs::Permissions::from_mode(0o666)).unwrap();

@@ -105,12 +105,12 @@ fn a_command_runs_on_a_machine_of_its_own_and_says_what_it_says_here() {
     let (code, stdout, stderr) = said(&ran);
     assert_eq!((code, stdout.as_str()), (Some(7), "copied\na\nvalue\n"), "{stderr}");
     assert!(stderr.contains("err\n"), "{stderr}");
-    assert!(!place.at("work/made").exists(), "the workspace here stays as it is");
+    assert!(!place.at("work/made").exists(), "the workspace on this machine cannot be changed");
     // What the program reports is not an untrusted claim: it comes with this release, so it counts for what is required.
     let ran = place.exec(&["--require", "files", "--format", "json"], &["true"]).output().unwrap();
     let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
     let text = document.to_string();
-    assert!(text.contains("another machine") && !text.contains("claims are untested"), "{document}");
+    assert!(text.contains("virtual machine") && !text.contains("claims are untested"), "{document}");
     let (made, deleted) = place.machines();
     assert!(made == 2 && deleted >= 2, "{made} {deleted}");
 }
@@ -164,10 +164,10 @@ fn a_command_that_is_ended_from_outside_leaves_no_machine() {
 fn a_request_that_it_cannot_hold_is_refused_with_the_fix_and_nothing_is_made() {
     let place = Place::new();
     let rows: [(&[&str], &str); 4] = [
-        (&["--no-spawn"], "cannot keep a command from starting others"),
-        (&["--backend-option", "tempalte=x"], "it has no such option"),
-        (&["--backend-option", "key-file=key"], "not named in full"),
-        (&["--require", "privileges"], "it may become root"),
+        (&["--no-spawn"], "cannot prevent a command from starting other programs"),
+        (&["--backend-option", "tempalte=x"], "unknown option"),
+        (&["--backend-option", "key-file=key"], "not absolute"),
+        (&["--require", "privileges"], "can become root"),
     ];
     for (options, wanted) in rows {
         let (code, stdout, stderr) = said(&place.exec(options, &["true"]).output().unwrap());

@@ -166,9 +166,9 @@ fn a_secret_that_cannot_be_kept_is_said_before_anything_runs() {
     for (more, why) in [
         (&["--env", &format!("OTHER={REAL}")][..], "is given to the command in the variable `OTHER`"),
         (&["--env", "TOKEN=x"], "and the variable `TOKEN` as well"),
-        (&["--secret", "T=env:NO_SUCH@127.0.0.1:1"], "which commands do not reach"),
+        (&["--secret", "T=env:NO_SUCH@127.0.0.1:1"], "not in the host list"),
         (&["--secret", "T=env:NO_SUCH@http://a"], "a scheme before its host"),
-        (&["--secret", "T=nothing"], "names no host"),
+        (&["--secret", "T=nothing"], "has no host"),
     ] {
         let output = run(&echo, folder.path(), more, "echo RAN");
         let said = text(&output);

@@ -30,12 +30,12 @@ pub enum Undetermined {
 impl fmt::Display for Undetermined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotRead => f.write_str("it cannot be read to its end"),
-            Self::Output => f.write_str("it uses what another command prints"),
-            Self::Uncertain => f.write_str("it may do more than it shows"),
-            Self::Words => f.write_str("some of its words are only known when it runs"),
-            Self::Variable(name) => write!(f, "the value of `{}` is not known", Shown(name)),
-            Self::Folder => f.write_str("it is not known in which folder it runs"),
+            Self::NotRead => f.write_str("it cannot be parsed completely"),
+            Self::Output => f.write_str("it uses the output of another command"),
+            Self::Uncertain => f.write_str("it may run code that is not in its text"),
+            Self::Words => f.write_str("some of its words are only known at run time"),
+            Self::Variable(name) => write!(f, "the value of `{}` is unknown", Shown(name)),
+            Self::Folder => f.write_str("its working directory is unknown"),
             Self::TooManyFiles => write!(f, "it names more than {MAX_FILES} files"),
         }
     }

@@ -150,24 +150,24 @@ impl fmt::Display for Cause<'_> {
             Self::Rule { rule, layer } => write!(f, "{layer} rule `{}`{}", Shown(&rule.id), reason(rule)),
             Self::MayMatch { rule, layer } => write!(
                 f,
-                "{layer} rule `{}` may match: options stand between its words, or a word is not certain",
+                "{layer} rule `{}` may match: there are options between its words, or a word is uncertain",
                 Shown(&rule.id)
             ),
             Self::Carries { rule, layer } => write!(
                 f,
-                "no rule knows this program, and it may run the words that {layer} rule `{}` denies",
+                "no rule matches this program, and it may run the arguments as a command that {layer} rule `{}` denies",
                 Shown(&rule.id)
             ),
             Self::Hazard(hazard) => write!(f, "{}: {}", hazard.id, Shown(&hazard.reason)),
-            Self::StepsAside => f.write_str("it only runs another command, which is judged by itself"),
+            Self::StepsAside => f.write_str("it only runs another command, which is checked separately"),
             Self::Unmatched => f.write_str("no rule matches"),
-            Self::ComputedName => f.write_str("the name of the program is only known when it runs"),
+            Self::ComputedName => f.write_str("the name of the program is only known at run time"),
             Self::WritesFile => f.write_str("it writes a file, and no rule for the command permits that"),
             Self::SetsVariable => f.write_str("it sets a variable that may change what programs run or read"),
             Self::Uncertain(kind) => fmt::Display::fmt(kind, f),
             Self::NotRead(reason) => fmt::Display::fmt(reason, f),
             Self::Rejected(kind) => fmt::Display::fmt(kind, f),
-            Self::Nothing => f.write_str("there is nothing to run"),
+            Self::Nothing => f.write_str("the command is empty"),
         }
     }
 }

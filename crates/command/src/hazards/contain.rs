@@ -14,8 +14,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Deny,
         programs: ENGINES,
         fires: |command| starts_container(command) && opens_host(command),
-        reason: "gives a container the rights or the files of the machine, which is the same as having them",
-        fix: "mount only the workspace, and leave --privileged and the namespaces of the host away",
+        reason: "gives a container the privileges or the files of the machine, and so gives them to the command",
+        fix: "mount only the workspace, and remove --privileged and host namespaces",
         matches: &[
             "docker run --privileged x",
             "docker run -v /:/host x",
@@ -45,8 +45,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Sandbox,
         programs: ENGINES,
         fires: |command| starts_container(command) && !opens_host(command),
-        reason: "runs an image, whose programs cannot be seen",
-        fix: "name an image by its digest, and mount only what it needs",
+        reason: "runs an image, whose programs cannot be checked",
+        fix: "use an image digest, and mount only the required directories",
         matches: &["docker run x", "docker run -it ubuntu bash", "docker exec c ls", "docker compose up"],
         clean: &["docker ps", "docker logs container", "docker images"],
     },
@@ -64,7 +64,7 @@ pub(super) const SHAPES: &[Shape] = &[
                 || command.has("-H --host") && !starts_container(command)
         },
         reason: "removes containers, images or volumes with their data, or talks to another engine",
-        fix: "name the one container that is to go",
+        fix: "name the container to remove",
         matches: &[
             "docker system prune -af",
             "docker volume rm x",
@@ -99,7 +99,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
         fires: changes_cloud,
         reason: "changes systems outside this machine",
-        fix: "show the plan first (`plan`, `diff`, `--dry-run`), and let a person apply it",
+        fix: "show the plan first (`plan`, `diff`, `--dry-run`), and ask the user to apply it",
         matches: &[
             "kubectl delete ns x",
             "kubectl apply -f x",

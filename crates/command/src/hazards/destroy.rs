@@ -18,8 +18,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Deny,
         programs: &["rm", "unlink", "rmdir", "srm", "shred", "trash", "rimraf", "del-cli"],
         fires: |command| command.targets().any(|target| target.is_everything()) && deletes_much(command),
-        reason: "deletes the root, a home, a system folder or a folder above this one with everything in it",
-        fix: "name the folder inside the workspace that is to go",
+        reason: "deletes the root, a home, a system directory or a parent directory with all contents",
+        fix: "name the directory inside the workspace to delete",
         matches: &[
             "rm -rf /@(etc|usr)",
             "rm -rf ~/!(x)",
@@ -65,8 +65,8 @@ pub(super) const SHAPES: &[Shape] = &[
         fires: |command| {
             command.has(RECURSIVE) && command.targets().any(|target| target.is_everything_when_empty())
         },
-        reason: "deletes the root or a system folder when the variable in its path is empty",
-        fix: "write ${name:?} instead of $name: the command then fails when it is empty",
+        reason: "deletes the root or a system directory if the variable in its path is empty",
+        fix: "write ${name:?} instead of $name, which fails if the variable is empty",
         matches: &["rm -rf \"$DIR\"/*", "rm -rf $DIR/", "rm -rf ${a}/usr"],
         clean: &["rm -rf \"$DIR/build\"", "rm -rf \"$DIR\"", "rm \"$DIR\"/*"],
     },
@@ -78,8 +78,8 @@ pub(super) const SHAPES: &[Shape] = &[
             let own = |target: super::target::Target| target.is_here() || target.fits("**/.git");
             command.has(RECURSIVE) && command.targets().any(own)
         },
-        reason: "deletes the whole folder it runs in, or the history of a repository",
-        fix: "name the folders that are to go",
+        reason: "deletes its whole working directory, or the history of a repository",
+        fix: "name the directories to delete",
         matches: &["rm -rf .", "rm -rf *", "rm -rf ./*", "rm -rf .git", "rm -r $PWD"],
         clean: &["rm *", "rm -rf ./build", "rm -rf *.o", "rm -rf .gitignore"],
     },
@@ -88,8 +88,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Deny,
         programs: &["find", "gfind", "fd", "fdfind", "bfs"],
         fires: |command| find_removes(command) && command.targets().any(|target| target.is_everything()),
-        reason: "deletes what it finds in the root, a home or a system folder",
-        fix: "start in the folder inside the workspace, and look at the list without -delete first",
+        reason: "deletes files that it finds in the root, a home or a system directory",
+        fix: "start in a directory inside the workspace, and list the files without -delete first",
         matches: &[
             "find / -delete",
             "find ~ -name x -exec rm {} ;",
@@ -105,8 +105,8 @@ pub(super) const SHAPES: &[Shape] = &[
         fires: |command| {
             find_removes(command) && !command.words().any(|word| word.known().is_some_and(is_find_filter))
         },
-        reason: "deletes everything below the folder it starts in",
-        fix: "say which files with -name or -path",
+        reason: "deletes everything below its start directory",
+        fix: "select files with -name or -path",
         matches: &["find . -delete", "find build -exec rm -rf {} +"],
         clean: &["find . -name '*.o' -delete", "find . -type f"],
     },
@@ -154,8 +154,8 @@ pub(super) const SHAPES: &[Shape] = &[
             // Without a word these programs print how they are used, and the options here only look.
             command.words().next().is_some() && !command.has("-l --list --version --help -h -V -I")
         },
-        reason: "makes, changes or wipes a file system or a partition",
-        fix: "leave disks to a person",
+        reason: "creates, changes or wipes a file system or a partition",
+        fix: "ask the user to do it",
         matches: &[
             "mkfs.ext4 /dev/sda1",
             "sudo mkfs /dev/sda",
@@ -196,8 +196,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Deny,
         programs: &["mv"],
         fires: |command| command.operands().last().and_then(|word| word.known()).is_some_and(is_null),
-        reason: "moves files onto the null device, which loses them or replaces the device",
-        fix: "delete the file by its name, or move it into a folder",
+        reason: "moves files to the null device, which deletes them or replaces the device",
+        fix: "delete the file with rm, or move it to a directory",
         matches: &["mv x /dev/null", "mv ~/* /dev/null", "mv -t /tmp x /dev/zero"],
         clean: &["mv x y", "cp x /dev/null", "cat x > /dev/null"],
     },
@@ -209,8 +209,8 @@ pub(super) const SHAPES: &[Shape] = &[
             let sources = command.operands().count().saturating_sub(1);
             command.targets().take(sources).any(|target| target.is_everything())
         },
-        reason: "moves a home, a system folder or everything in it away",
-        fix: "name the files inside the workspace that are to be moved",
+        reason: "moves a home, a system directory or all of its contents away",
+        fix: "name the files inside the workspace to move",
         matches: &["mv ~/* /tmp/x", "mv /etc /tmp", "mv / x"],
         clean: &["mv a ..", "mv a ~", "mv build/* dist"],
     },
@@ -221,7 +221,7 @@ pub(super) const SHAPES: &[Shape] = &[
         fires: |command| {
             command.has("-R --recursive") && command.targets().any(|target| target.is_everything())
         },
-        reason: "changes who owns or may use everything in the root, a home or a system folder",
+        reason: "changes the owner or permissions of everything in the root, a home or a system directory",
         fix: "name the files inside the workspace",
         matches: &["chmod -R 777 /", "chown -R me /usr", "chmod --recurs a+w ~", "chown -hR me:me /*"],
         clean: &["chmod -R u+w build", "chmod 755 deploy.sh", "chown -R me ."],
@@ -231,8 +231,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Ask,
         programs: &["chmod"],
         fires: |command| command.operand(0).is_some_and(lets_all_write),
-        reason: "lets every user of the machine write",
-        fix: "give only your own user the right: chmod u+w",
+        reason: "makes files writable for every user of the machine",
+        fix: "give write permission to the owner only: chmod u+w",
         matches: &[
             "chmod 777 x",
             "chmod -R 0777 .",
@@ -257,8 +257,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "utmpdump" => command.has("-r --reverse"),
             _ => command.is_sub(&["cl", "clear-log"]),
         },
-        reason: "removes traces of what was done, or runs a command from the history again",
-        fix: "leave histories and logs to a person",
+        reason: "deletes logs or the shell history, or repeats a command from the history",
+        fix: "ask the user to do it",
         matches: &[
             "history -c",
             "dmesg -C",

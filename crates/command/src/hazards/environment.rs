@@ -33,7 +33,7 @@ pub(super) static SHAPES: &[Variables] = &[
         names: LOADER_VARIABLES,
         harmless: str::is_empty,
         reason: "loads code into every program that is started",
-        fix: "leave the variable as it is",
+        fix: "do not set the variable",
         matches: &[
             "LD_PRELOAD=./x.so ls",
             "export LD_LIBRARY_PATH=/tmp",
@@ -59,7 +59,7 @@ pub(super) static SHAPES: &[Variables] = &[
         names: TRACE_VARIABLES,
         // The prefix of trace lines is expanded before each command.
         harmless: |value| !value.contains(['`', '[', '@', '!']) && !value.contains("$("),
-        reason: "is expanded before each command that is traced, and may run another one",
+        reason: "is expanded before each traced command, and may run another one",
         fix: "write it without substitutions",
         matches: &[
             "PS4='$(id) '",
@@ -93,7 +93,7 @@ pub(super) static SHAPES: &[Variables] = &[
         floor: Ask,
         names: SEARCH_VARIABLES,
         harmless: |_| false,
-        reason: "changes which programs or libraries a name means",
+        reason: "changes which program or library a name resolves to",
         fix: "write the path of the program instead",
         matches: &[
             "PATH=/tmp:$PATH ls",
@@ -134,8 +134,8 @@ pub(super) static SHAPES: &[Variables] = &[
         floor: Ask,
         names: HELPER_VARIABLES,
         harmless: is_harmless_helper,
-        reason: "makes an ordinary program start another one, or read its settings elsewhere",
-        fix: "leave the variable as it is",
+        reason: "makes a program start another one, or read settings from elsewhere",
+        fix: "do not set the variable",
         matches: &[
             "GIT_SSH_COMMAND='sh -c id' git fetch",
             "PAGER=x git log",
@@ -176,7 +176,7 @@ pub(super) static SHAPES: &[Variables] = &[
             })
         },
         reason: "loads code into every program that node starts",
-        fix: "give the option to the one program",
+        fix: "pass the option to the single program instead",
         matches: &[
             "NODE_OPTIONS='--require ./x.js' npm test",
             "NODE_OPTIONS=--import=x node y",
@@ -189,8 +189,8 @@ pub(super) static SHAPES: &[Variables] = &[
         floor: Ask,
         names: HISTORY_VARIABLES,
         harmless: |_| false,
-        reason: "hides what is run from the history of the shell",
-        fix: "leave the history as it is",
+        reason: "hides commands from the shell history",
+        fix: "do not change the history settings",
         matches: &["HISTFILE=/dev/null bash", "export HISTSIZE=0", "HISTCONTROL=ignorespace"],
         clean: &["echo $HISTFILE", "history"],
     },

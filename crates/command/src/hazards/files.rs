@@ -266,7 +266,7 @@ fn of_target(target: &Target, word: &Arg<'_>, access: Access, span: Span, found:
             id: "glob-may-reach",
             floor: Sandbox,
             reason: format!("is a pattern that may name a file of `{}` (`{}`)", shape.id, shown(word)),
-            fix: "name the files, or give the pattern their ending: *.md".to_owned(),
+            fix: "list the files, or add their extension to the pattern: *.md".to_owned(),
             span,
             variable: None,
         });

@@ -24,7 +24,7 @@ pub(super) const SHAPES: &[Shape] = &[
                         .known()
                         .any(|word| word.starts_with('+') || (word.starts_with(':') && word.len() > 1)))
         },
-        reason: "replaces or deletes what others have in the remote repository",
+        reason: "replaces or deletes branches of the remote repository",
         fix: "push to a new branch",
         matches: &[
             "git push --force",
@@ -48,8 +48,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Ask,
         programs: &["git"],
         fires: discards,
-        reason: "throws work away that is saved nowhere else",
-        fix: "`git stash` keeps the work",
+        reason: "discards work that is saved nowhere else",
+        fix: "use `git stash`, which keeps the work",
         matches: &[
             "git reset --hard",
             "git reset --har HEAD~1",
@@ -98,7 +98,7 @@ pub(super) const SHAPES: &[Shape] = &[
         programs: &["git"],
         fires: runs,
         reason: "makes git run another program",
-        fix: "leave the option away, or run the program by itself",
+        fix: "remove the option, or run the program separately",
         matches: &[
             "git -c core.pager=x log",
             "git -c alias.x='!id' x",
@@ -143,8 +143,8 @@ pub(super) const SHAPES: &[Shape] = &[
                 && command.operands().skip(1).filter_map(|word| word.known()).any(is_running_key)
                 && command.operands().count() > 2
         },
-        reason: "makes git run a program from now on",
-        fix: "leave the settings of git to a person",
+        reason: "makes git run a program from then on",
+        fix: "ask the user to change git settings",
         matches: &[
             "git config core.hooksPath /tmp/x",
             "git config --global alias.x '!id'",
@@ -180,7 +180,7 @@ pub(super) const SHAPES: &[Shape] = &[
             command.has("--git-dir --work-tree") || command.is_sub(&["worktree"]) && command.says(&["add"])
         },
         reason: "uses a repository elsewhere, whose settings may run programs",
-        fix: "run it in that folder",
+        fix: "run it in that directory",
         matches: &["git --git-dir=/tmp/x log", "git --work-tree /tmp status", "git worktree add ../x"],
         clean: &["git log", "git -C sub log", "git worktree list"],
     },

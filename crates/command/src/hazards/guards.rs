@@ -67,8 +67,8 @@ pub(super) const SHAPES: &[Shape] = &[
                     && !command.only_asks_for_help()
             }
         },
-        reason: "tells software that watches over the machine what to do",
-        fix: "leave that software to a person; ask it for its status",
+        reason: "controls monitoring software",
+        fix: "ask the user to do it; only query its status",
         matches: &[
             "mdatp config real-time-protection --value disabled",
             "auditctl -D",
@@ -124,8 +124,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "dpkg-reconfigure" => command.says(&["ca-certificates"]),
             _ => !command.has("--help -h"),
         },
-        reason: "turns certificate checks off, so that any certificate passes for any site",
-        fix: "name the certificate in the one program that needs it, such as `curl --cacert`",
+        reason: "turns certificate checks off, so any certificate is accepted for any site",
+        fix: "pass the certificate to the program that needs it, such as `curl --cacert`",
         matches: &[
             "update-ca-certificates",
             "trust anchor ca.pem",
@@ -179,7 +179,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "age" => command.has("-p --passphrase"),
             _ => command.operands().next().is_some(),
         },
-        reason: "locks files away under a password",
+        reason: "encrypts files with a password",
         fix: "pack files of the workspace without a password",
         matches: &[
             "zip -P pw x.zip a",
@@ -238,8 +238,8 @@ pub(super) const SHAPES: &[Shape] = &[
             ]),
             _ => false,
         },
-        reason: "has a service of the machine do it, outside of this command and its sandbox",
-        fix: "run the program itself",
+        reason: "makes a system service run it, outside of this command and its sandbox",
+        fix: "run the program directly",
         matches: &[
             "systemd-run --unit=x sh -c id",
             "systemd-run --user ls",

@@ -21,7 +21,7 @@ pub(super) const SHAPES: &[Shape] = &[
             sources.iter().any(|source| is_program_of_system(source) && !keeps_its_name(source, last))
         },
         reason: "gives a shell or a system program another name, which hides it",
-        fix: "run the program by its own name",
+        fix: "run the program by its original name",
         matches: &[
             "cp /bin/sh /tmp/crond",
             "cp $(which sh) $HOME/...",
@@ -57,7 +57,7 @@ pub(super) const SHAPES: &[Shape] = &[
             let is_script = code::is_interpreter(command.name) && runs_document(command.run);
             is_program || is_script || NAMING.contains(&command.name) && names().any(deceives)
         },
-        reason: "uses a name that looks like another one: of dots alone, ending in a space, or of a document that is a program",
+        reason: "uses a misleading name: only dots, a space at the end, or a document name for a program",
         fix: "give the file a descriptive name",
         matches: &[
             "mkdir -p ~/...",
@@ -98,7 +98,7 @@ pub(super) const SHAPES: &[Shape] = &[
             _ => command.targets().last().is_some_and(|target| is_hidden_in_shared(&target)),
         },
         reason: "hides a file",
-        fix: "use a name that is shown, inside the workspace",
+        fix: "use a visible name inside the workspace",
         matches: &[
             "mkdir /var/tmp/.x",
             "cp a /tmp/.b",
@@ -129,8 +129,8 @@ pub(super) const SHAPES: &[Shape] = &[
             let copies = command.values("-r --reference").any(|word| is_beyond(&Target::of(word)));
             sets || copies
         },
-        reason: "gives a file a time at which nothing was done to it",
-        fix: "leave times as they are; set them only of files inside the workspace",
+        reason: "sets a false modification time",
+        fix: "do not change times, except of files inside the workspace",
         matches: &[
             "touch -r /bin/sh x",
             "touch -acmr /bin/ls evil",
@@ -156,7 +156,7 @@ pub(super) const SHAPES: &[Shape] = &[
             command.words().count() > 1
                 && signals.map(str::to_ascii_uppercase).any(|signal| matches!(&*signal, "DEBUG" | "SIGDEBUG"))
         },
-        reason: "runs something before each command that follows, and sees what it is",
+        reason: "runs a hook before each following command, which can read that command",
         fix: "use `set -x` to see commands",
         matches: &["trap 'echo \"$BASH_COMMAND\" >> /tmp/x' DEBUG", "trap f DEBUG", "trap -- x debug"],
         clean: &["trap 'rm -f a' EXIT", "trap - DEBUG2", "trap f INT TERM", "echo DEBUG", "trap -p"],

@@ -66,7 +66,8 @@ const LOADING: &[Loading] = &[
     (&["smbclient", "lftp", "ftp", "tftp", "socket", "openvpn", "dhclient", "borg", "rclone"],
         "-c -e -svp -p --up --down --route-up --tls-verify --script-security -sf --rsh --config --plugin"),
     (&["ssh-copy-id", "mail", "mailx", "mutt", "certbot"],
-        "-i -t --exec -e -H -f --pre-hook --post-hook --deploy-hook --renew-hook --manual-auth-hook --manual-cleanup-hook"),
+        "-i -t --exec -e -H -f --pre-hook --post-hook --deploy-hook --renew-hook --manual-auth-hook \
+         --manual-cleanup-hook"),
     (&["code", "codium"], "tunnel --install-extension --extensions-dir --user-data-dir serve-web"),
     (&["tailscale", "cloudflared", "ngrok"], "serve funnel file ssh tunnel access http tcp"),
     // The system.
@@ -180,8 +181,8 @@ pub(super) const SHAPES: &[Shape] = &[Shape {
     // Asked by `of_command`, which looks the program up in the tables above.
     programs: &[],
     fires: |command| !loading_words(command).is_empty(),
-    reason: "has an option that runs, loads, writes or sends what it names",
-    fix: "leave the option away, or name it in the rule that allows the command",
+    reason: "has an option that runs, loads, writes or sends its value",
+    fix: "remove the option, or add it to the rule that allows the command",
     matches: &[
         "git log --output=/etc/cron.d/x",
         "git diff --outp=x a b",

@@ -33,8 +33,8 @@ pub(super) const SHAPES: &[Shape] = &[
             ]),
             _ => !command.has("--help --version"),
         },
-        reason: "switches the machine off, or restarts it",
-        fix: "leave that to a person",
+        reason: "shuts the machine down, or restarts it",
+        fix: "ask the user to do it",
         matches: &["shutdown now", "sudo reboot", "systemctl reboot", "init 0", "systemctl --force poweroff"],
         clean: &[
             "echo shutdown",
@@ -56,8 +56,8 @@ pub(super) const SHAPES: &[Shape] = &[
             }
             _ => command.has("-u --user -U --euid --uid") && command.operands().next().is_none(),
         },
-        reason: "ends every process, or the first one",
-        fix: "name the processes that are to end",
+        reason: "kills every process, or the init process",
+        fix: "name the processes to kill",
         matches: &["kill -9 -1", "kill -1 -1", "kill -KILL -- -1", "kill -9 1", "pkill -9 -u root"],
         clean: &["kill 4711", "kill -9 4711", "kill -1 4711", "pkill -u me node"],
     },
@@ -89,7 +89,7 @@ pub(super) const SHAPES: &[Shape] = &[
             _ => command.words().next().is_some(),
         },
         reason: "changes the running kernel",
-        fix: "leave the kernel to a person",
+        fix: "ask the user to do it",
         matches: &[
             "insmod x.ko",
             "sudo modprobe evil",
@@ -125,8 +125,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "firewall-cmd" => !command.has("--list-all --state --get-zones --list-ports --get-active-zones"),
             _ => command.words().next().is_some(),
         },
-        reason: "changes or switches off what protects the machine",
-        fix: "leave firewalls and access control to a person",
+        reason: "changes or disables a firewall or access control",
+        fix: "ask the user to do it",
         matches: &[
             "iptables -F",
             "sudo iptables --flush",
@@ -161,8 +161,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "doas" => command.words().next().is_some() && !command.has("-L"),
             _ => true,
         },
-        reason: "runs with the rights of another user",
-        fix: "run it as the user that is logged in, without sudo",
+        reason: "runs with the privileges of another user",
+        fix: "run it without sudo, as the current user",
         matches: &[
             "sudo ls",
             "sudo -u root id",
@@ -183,7 +183,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "chmod" => command.operand(0).is_some_and(sets_user),
             _ => command.texts("-m --mode").any(sets_user),
         },
-        reason: "lets a program run with rights that its caller does not have",
+        reason: "lets a program run with privileges that its caller does not have",
         fix: "run the program as the user that needs it",
         matches: &[
             "chmod u+s x",
@@ -252,7 +252,7 @@ pub(super) const SHAPES: &[Shape] = &[
             _ => !command.has("--help --version"),
         },
         reason: "changes users, groups or passwords",
-        fix: "leave accounts to a person",
+        fix: "ask the user to do it",
         matches: &[
             "useradd x",
             "usermod -aG sudo me",
@@ -288,8 +288,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "zfs" | "btrfs" => command.is_sub(&["destroy", "rollback", "subvolume", "device", "replace"]),
             _ => true,
         },
-        reason: "changes which file systems can be reached, or removes one",
-        fix: "ask a person to mount what is needed",
+        reason: "mounts, unmounts or removes a file system",
+        fix: "ask the user to mount it",
         matches: &["mount --bind / x", "sudo mount /dev/sda1 /mnt", "umount -a", "zfs destroy -r tank"],
         clean: &["mount", "losetup", "diskutil list", "df -h", "zfs list"],
     },
@@ -300,7 +300,7 @@ pub(super) const SHAPES: &[Shape] = &[
         fires: |command| {
             command.name != "ip" || command.is_sub(&["netns"]) && command.says(&["exec", "e", "ex", "exe"])
         },
-        reason: "runs in another root or namespace, where other rules hold",
+        reason: "runs in another root or namespace, where other rules apply",
         fix: "run it without that wrapper",
         matches: &["nsenter -t 1 -m sh", "chroot /x ls", "ip netns exec a sh", "unshare -r id"],
         clean: &["ip addr", "ip netns list", "lsns"],

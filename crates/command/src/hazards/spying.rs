@@ -123,8 +123,8 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
         // tshark(1): with a file to read it listens to nothing.
         fires: |command| !command.has("-r --read-file --help --version -h -v -V -D --list-interfaces -G"),
-        reason: "listens to what other programs and machines send",
-        fix: "leave that to a person who may; read a file of packets with -r",
+        reason: "records network traffic of other programs and machines",
+        fix: "ask an authorized person to do it; to read a capture file, use -r",
         matches: &["tshark -i eth0", "dumpcap -w a.pcap", "ngrep -d any password", "sudo tcpflow -i any"],
         clean: &["tshark -r a.pcap", "tshark --version", "dumpcap -D", "echo ngrep"],
     },
@@ -149,8 +149,8 @@ pub(super) const SHAPES: &[Shape] = &[
                 _ => is_beyond && modes.any(is_special_mode),
             }
         },
-        reason: "looks for programs that run with rights of others",
-        fix: "look at one program: `ls -l FILE`",
+        reason: "searches for set-user-ID programs",
+        fix: "check a single program: `ls -l FILE`",
         matches: &[
             "find / -perm -4000 -type f",
             "find /usr/bin -perm -2000",

@@ -20,8 +20,8 @@ const READ_TREE: Shape = Shape {
         "bsdtar", "zip", "7z", "scp", "cpio", "gcp", "ditto", "sdiff",
     ],
     fires: |command| folders(command).iter().any(holds_secrets),
-    reason: "reads everything below a folder in which keys, passwords or tokens lie",
-    fix: "name the folder or the files inside the workspace that are needed",
+    reason: "reads everything in a directory that contains keys, passwords or tokens",
+    fix: "name the required directory or files inside the workspace",
     matches: &[
         "grep -r x ~",
         "grep -rn PRIVATE ~/",
@@ -63,8 +63,8 @@ const READ_HIDDEN: Shape = Shape {
     floor: Sandbox,
     programs: &["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep"],
     fires: |command| looks_into_hidden(command) && !is_limited_to_names(command),
-    reason: "looks into every file of the workspace, also into those that hold secrets",
-    fix: "name a folder (`grep -r x src`) or the files (`--include='*.py'`), or use `git grep` or plain `rg`",
+    reason: "reads every file of the workspace, including those that contain secrets",
+    fix: "name a directory (`grep -r x src`) or the files (`--include='*.py'`), or use `git grep` or plain `rg`",
     matches: &[
         "grep -r KEY .",
         "grep -rn KEY",

@@ -32,8 +32,8 @@ pub(super) const SHAPES: &[Shape] = &[
         fires: |command| {
             words::is_spoken(command) == Spoken::Certainly && words::has_any(command, table::DESTROYS)
         },
-        reason: "formats a disk of Windows, or removes its backups, its logs or what it starts from",
-        fix: "leave that to a person",
+        reason: "formats a Windows disk, or deletes Windows backups, logs or boot files",
+        fix: "ask the user to do it",
         matches: &[
             "vssadmin delete shadows /all /quiet",
             "format C: /q /y",
@@ -64,8 +64,8 @@ pub(super) const SHAPES: &[Shape] = &[
             words::is_spoken(command) == Spoken::Certainly
                 && (words::is_encoded(command) || words::has_any(command, table::FETCHES))
         },
-        reason: "has Windows run encoded text, or code from the network",
-        fix: "write the commands themselves",
+        reason: "makes Windows run encoded text, or code from the network",
+        fix: "write the commands directly",
         matches: &[
             "powershell -enc SQBFAFgA",
             "powershell.exe -NoP -W Hidden -EncodedCommand SQBFAFgA",
@@ -93,7 +93,7 @@ pub(super) const SHAPES: &[Shape] = &[
             words::is_spoken(command) == Spoken::Certainly && words::has_any(command, table::SECRETS)
         },
         reason: "reads keys, passwords or the accounts of Windows",
-        fix: "let the program that needs it read it itself",
+        fix: "let the program that needs it read it",
         matches: &[
             "type %USERPROFILE%\\\\.ssh\\\\id_rsa",
             "type '%USERPROFILE%\\.ssh\\id_rsa'",
@@ -119,8 +119,8 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Ask,
         programs: &[],
         fires: |command| words::is_spoken(command) == Spoken::Certainly,
-        reason: "is a command of Windows, and nothing here knows what it does there",
-        fix: "write the command for a Unix shell, or ask a person to run it",
+        reason: "is a Windows command, whose effects are not analysed",
+        fix: "write the command for a Unix shell, or ask the user to run it",
         matches: &[
             "del /s /q x",
             "Remove-Item -Recurse -Force x",

@@ -295,8 +295,8 @@ static ROWS: &[Row] = rows! {
     "read-jq" Allow "jq": "only reads",
         [Deny(&["*env*", "*ENV*", "*input_filename*", "*import*", "*include*", "*debug*", "-f", "--from-file", "-L", "--library-path"])],
         ["jq .a f.json", "jq -r '.[] | .b' f"], ["jq -n env", "jq -n '$ENV.X'", "jq -f x"];
-    "read-jq-env" Ask "jq": "prints the environment, which may hold secrets", [Require(&["*env*"])], ["jq -n env"], ["jq .a"];
-    "read-jq-variable" Ask "jq": "prints the environment, which may hold secrets", [Require(&["*$ENV*"])], ["jq -n '$ENV.X'"], ["jq .a"];
+    "read-jq-env" Ask "jq": "prints the environment, which may contain secrets", [Require(&["*env*"])], ["jq -n env"], ["jq .a"];
+    "read-jq-variable" Ask "jq": "prints the environment, which may contain secrets", [Require(&["*$ENV*"])], ["jq -n '$ENV.X'"], ["jq .a"];
     "read-yq" Allow "yq": "only reads",
         [Deny(&["*env*", "*ENV*", "*load*", "*import*", "*include*", "-i", "--inplace", "--in-place", "-f", "--from-file", "-L", "-s",
             "--split-exp", "--split-exp-file", "--security-enable-system-operator"])],
@@ -318,87 +318,87 @@ static ROWS: &[Row] = rows! {
     "machine" Allow "pwd|whoami|uname|id|groups|arch|nproc|tty|which|whereis|type|sleep|seq|true|false|:|cal|ncal|locale|ps|pgrep|pidof|\
         pstree|lsof|ss|netstat|lscpu|lsblk|lsusb|lsmod|lsns|lsipc|lsattr|getconf|w|who|users|last|vmstat|iostat|mpstat|findmnt|\
         namei|getfacl|sw_vers|uptime|logname|tput|numfmt|factor|modinfo":
-        "tells about the machine", [Deny(&["-K", "--kill", "-D", "--diag"])],
+        "prints information about the machine", [Deny(&["-K", "--kill", "-D", "--diag"])],
         ["pwd", "which git", "sleep 1", ":", "type -p rm", "ps aux", "ss -tlnp"], ["hash -p /tmp/x ls", "ss -K dst x", "ss --diag=x", "./ps"];
-    "machine-devices" Allow "lspci": "tells about the machine", [Deny(&["-A", "-F", "-H", "-H1", "-H2", "-M", "-O", "-q", "-Q"])],
+    "machine-devices" Allow "lspci": "prints information about the machine", [Deny(&["-A", "-F", "-H", "-H1", "-H2", "-M", "-O", "-q", "-Q"])],
         ["lspci -vv", "lspci -nn"], ["lspci -H1", "lspci -O dump.name=x", "lspci -q"];
     "machine-manuals" Allow "apropos|whatis": "looks for manual pages", [Deny(&["-C", "--config-file", "-M", "--manpath", "-m", "--systems"])],
         ["whatis ls"], ["whatis -C ./x ls", "apropos -M /x y"];
-    "machine-graphics" Allow "nvidia-smi -q|-L|--query-gpu*|--query-compute-apps*|--list-gpus|topo": "tells about the machine",
+    "machine-graphics" Allow "nvidia-smi -q|-L|--query-gpu*|--query-compute-apps*|--list-gpus|topo": "prints information about the machine",
         [NVIDIA_SETS],
         ["nvidia-smi -q", "nvidia-smi --query-gpu=name --format=csv"], ["nvidia-smi --gpu-reset", "nvidia-smi -q -f x"];
-    "machine-hash" Allow "hash": "tells where programs are", [Deny(&["-p"])], ["hash", "hash -r"], ["hash -p /tmp/x ls"];
+    "machine-hash" Allow "hash": "prints the paths of programs", [Deny(&["-p"])], ["hash", "hash -r"], ["hash -p /tmp/x ls"];
     "machine-alone" Allow "mount|ifconfig|arp|alias|ulimit|swapon|stty|losetup|timedatectl|hostnamectl|localectl|loginctl|\
-        umask|dmesg|blkid|lslocks|blockdev|systemd-detect-virt": "tells about the machine",
+        umask|dmesg|blkid|lslocks|blockdev|systemd-detect-virt": "prints information about the machine",
         [Operands(0), Deny(&["-c", "-C", "--clear", "--read-clear", "-n", "--console-level", "-D", "-E", "-d", "-s", "-f", "-i", "-a",
             "--all", "-o", "-t", "-r", "-w", "-p", "-L", "-H", "--host", "-M", "--machine"])],
         ["mount", "dmesg", "alias", "dmesg --human"], ["mount /x", "dmesg -C", "alias ls=x", "mount -a", "arp -d h"];
-    "machine-graphics-all" Allow "nvidia-smi": "tells about the machine", [Operands(0), NVIDIA_SETS], ["nvidia-smi"], ["nvidia-smi -pm 1", "nvidia-smi --gpu-reset"];
-    "machine-limits" Allow "ulimit -a|-Sa|-Ha": "tells about the machine", [Operands(0)], ["ulimit -a"], ["ulimit -n 9"];
-    "machine-arp" Allow "arp -a|-n|-an": "tells about the machine", [Deny(&["-d", "-s", "-f"])], ["arp -a"], ["arp -d h", "arp -s h x"];
+    "machine-graphics-all" Allow "nvidia-smi": "prints information about the machine", [Operands(0), NVIDIA_SETS], ["nvidia-smi"], ["nvidia-smi -pm 1", "nvidia-smi --gpu-reset"];
+    "machine-limits" Allow "ulimit -a|-Sa|-Ha": "prints information about the machine", [Operands(0)], ["ulimit -a"], ["ulimit -n 9"];
+    "machine-arp" Allow "arp -a|-n|-an": "prints information about the machine", [Deny(&["-d", "-s", "-f"])], ["arp -a"], ["arp -d h", "arp -s h x"];
     "machine-time" Allow "timedatectl|hostnamectl|localectl|loginctl \
         status|show|list-timezones|list-locales|list-keymaps|list-sessions|list-users|list-seats|session-status|user-status":
-        "tells about the machine", [Deny(&["-H", "--host", "-M", "--machine"])],
+        "prints information about the machine", [Deny(&["-H", "--host", "-M", "--machine"])],
         ["timedatectl status", "loginctl list-sessions"], ["timedatectl set-time 1", "hostnamectl set-hostname x", "localectl -H h status"];
-    "machine-ip" Allow "ip a|addr|address|l|link|r|route|n|neigh|neighbour|rule|maddr|tunnel|tcp_metrics": "tells about the network",
+    "machine-ip" Allow "ip a|addr|address|l|link|r|route|n|neigh|neighbour|rule|maddr|tunnel|tcp_metrics": "prints information about the network",
         [Deny(&["add", "del", "delete", "set", "flush", "replace", "change", "append", "up", "down", "restore", "save", "a", "d", "s", "f"])],
         ["ip addr", "ip route show"], ["ip link set eth0 down", "ip addr add x dev y", "ip netns exec x y"];
-    "machine-settings" Allow "sysctl": "tells about the kernel",
+    "machine-settings" Allow "sysctl": "prints information about the kernel",
         [Deny(&["*=*", "-w", "--write", "-p", "--load", "--system", "-f"])],
         ["sysctl -a", "sysctl kernel.hostname"], ["sysctl -w a=1", "sysctl a=1", "sysctl -p"];
     "machine-printenv" Allow "printenv HOME|PATH|USER|SHELL|LANG|PWD|TERM|EDITOR|VIRTUAL_ENV|JAVA_HOME|GOPATH|NODE_ENV|TZ":
         "prints one variable", [Operands(0)], ["printenv PATH"], ["printenv", "printenv HOME X"];
-    "machine-packages" Allow "dpkg -l|-L|-s|-S|--list|--listfiles|--status|--search": "tells which packages are there",
+    "machine-packages" Allow "dpkg -l|-L|-s|-S|--list|--listfiles|--status|--search": "lists packages",
         [Deny(&["-i", "--install", "-r", "--remove", "-P", "--purge", "--configure", "--unpack", "--admindir", "--root", "--instdir"])],
         ["dpkg -l", "dpkg -S /bin/ls"], ["dpkg -i x.deb", "dpkg --configure -a"];
-    "machine-rpm" Allow "rpm -q|-qa|-qi|-ql|-qf|--query": "tells which packages are there",
+    "machine-rpm" Allow "rpm -q|-qa|-qi|-ql|-qf|--query": "lists packages",
         [Deny(&["-i", "-U", "-F", "-e", "--pipe", "--eval", "-E", "--load", "--rcfile", "--macros", "--define", "-D", "--root", "-p", "--initdb", "--rebuilddb",
             "--dbpath", "--import", "--setperms", "--setugids", "--setcaps", "--restore"])],
         ["rpm -qa", "rpm -ql bash"], ["rpm -i x.rpm", "rpm -q --pipe=x y"];
     "machine-apt" Allow "apt|apt-cache|apt-mark list|show|search|policy|depends|rdepends|showmanual|showhold|showauto|madison|stats":
-        "tells which packages are there", [Deny(&["-o", "--option", "-c", "--config-file"])],
+        "lists packages", [Deny(&["-o", "--option", "-c", "--config-file"])],
         ["apt list --installed", "apt-cache policy x"], ["apt install x", "apt-get list", "apt list -o x=y"];
-    "machine-brew" Allow "brew list|ls|info|outdated|deps|leaves|config|--prefix|--version": "tells which packages are there", [Deny(&["--github"])],
+    "machine-brew" Allow "brew list|ls|info|outdated|deps|leaves|config|--prefix|--version": "lists packages", [Deny(&["--github"])],
         ["brew list"], ["brew install x", "brew tap x", "brew info --github x"];
     // Services, and what they wrote.
     "service-read" Allow "systemctl status|show|list-units|list-unit-files|list-timers|list-sockets|list-jobs|list-dependencies|\
-        is-active|is-enabled|is-failed|is-system-running|cat|get-default": "tells how services are",
+        is-active|is-enabled|is-failed|is-system-running|cat|get-default": "prints the state of services",
         [Deny(&["-H", "--host", "-M", "--machine", "--root", "--image"])],
         ["systemctl status nginx", "systemctl --user list-units"], ["systemctl start x", "systemctl -H h status x", "systemctl kill x"];
-    "service-status" Allow "service * status": "tells how a service is", [Operands(0)], ["service nginx status"], ["service nginx start", "service --status-all"];
+    "service-status" Allow "service * status": "prints the state of a service", [Operands(0)], ["service nginx status"], ["service nginx start", "service --status-all"];
     "service-log" Allow "journalctl": "reads the journal",
         [Deny(&["--vacuum-size", "--vacuum-time", "--vacuum-files", "--rotate", "--flush", "--sync", "--relinquish-var",
             "--smart-relinquish-var", "--setup-keys", "--update-catalog", "--cursor-file", "--file", "-i", "-D", "--directory", "--root",
             "--image", "-M", "--machine", "--new-id128", "--force"])],
         ["journalctl -u nginx", "journalctl -xe"], ["journalctl --vacuum-time=1s", "journalctl --rot", "journalctl -D x"];
-    "service-macos" Allow "launchctl list|print|version|blame": "tells how services are", [], ["launchctl list"], ["launchctl load x", "launchctl export"];
+    "service-macos" Allow "launchctl list|print|version|blame": "prints the state of services", [], ["launchctl list"], ["launchctl load x", "launchctl export"];
     // Containers and clusters.
-    "container-read" Allow "docker|podman|nerdctl ps|images|version|info|logs|top|stats|port|diff|history|events": "tells about containers",
+    "container-read" Allow "docker|podman|nerdctl ps|images|version|info|logs|top|stats|port|diff|history|events": "prints information about containers",
         [Deny(&["-H", "--host", "--context", "--config"])],
         ["docker ps -a", "docker images", "docker logs web"], ["docker run x", "docker rm x", "docker inspect x", "docker -H h ps"];
     "container-list" Allow "docker|podman|nerdctl container|image|volume|network|context|compose|system|builder|manifest \
-        ls|list|ps|logs|top|stats|port|df|images|history|version": "tells about containers",
+        ls|list|ps|logs|top|stats|port|df|images|history|version": "prints information about containers",
         [Deny(&["-H", "--host", "--config", "--env-file", "-f", "--file", "--project-directory"])],
         ["docker container ls", "docker compose ps", "docker system df"],
         ["docker container rm x", "docker system prune", "docker compose config", "docker compose up"];
     "cluster-read" Allow "kubectl|oc get|describe|logs|top|version|api-resources|api-versions|explain|cluster-info|events":
-        "tells about the cluster",
+        "prints information about the cluster",
         [Deny(&["*ecret*", "*ECRET*", "--kubeconfig", "--raw", "-s", "--server", "--token", "--as", "dump", "-k", "--kustomize", "*://*"])],
         ["kubectl get pods -n x", "kubectl logs web"],
         ["kubectl get secret x", "kubectl get pods,secrets", "kubectl delete pod x", "kubectl get --raw /x", "kubectl exec x -- ls", "kubectl get -f http://e.example/x"];
-    "cluster-config" Allow "kubectl|oc config get-contexts|current-context|get-clusters|get-users": "tells about the cluster", [],
+    "cluster-config" Allow "kubectl|oc config get-contexts|current-context|get-clusters|get-users": "prints information about the cluster", [],
         ["kubectl config current-context"], ["kubectl config view", "kubectl config use-context x"];
-    "cluster-rollout" Allow "kubectl|oc rollout status|history": "tells about the cluster", [Deny(&["--kubeconfig"])],
+    "cluster-rollout" Allow "kubectl|oc rollout status|history": "prints information about the cluster", [Deny(&["--kubeconfig"])],
         ["kubectl rollout status deploy/x"], ["kubectl rollout undo deploy/x"];
-    "cluster-can" Allow "kubectl|oc auth can-i|whoami": "tells about the cluster", [Deny(&["--kubeconfig"])],
+    "cluster-can" Allow "kubectl|oc auth can-i|whoami": "prints information about the cluster", [Deny(&["--kubeconfig"])],
         ["kubectl auth can-i get pods"], ["kubectl auth reconcile -f x"];
-    "charts-read" Allow "helm list|ls|status|history|version": "tells about the cluster",
+    "charts-read" Allow "helm list|ls|status|history|version": "prints information about the cluster",
         [Deny(&["--kubeconfig", "--post-renderer", "--registry-config"])], ["helm list -A"], ["helm install x", "helm get values x", "helm plugin list"];
-    "terraform-read" Allow "terraform|tofu version": "tells its version", [], ["terraform version"], ["terraform apply"];
+    "terraform-read" Allow "terraform|tofu version": "prints its version", [], ["terraform version"], ["terraform apply"];
     "terraform-check" Allow "terraform|tofu fmt": "checks how files are written", [Require(&["-check"])], ["terraform fmt -check"], ["terraform fmt"];
-    "terraform-local" Sandbox "terraform|tofu plan|validate|show|graph|providers|fmt|test": "runs the providers of the folder", [],
+    "terraform-local" Sandbox "terraform|tofu plan|validate|show|graph|providers|fmt|test": "runs the providers of the directory", [],
         ["terraform plan", "terraform fmt -recursive"], ["terraform apply", "terraform destroy", "terraform init"];
-    "terraform-state" Sandbox "terraform|tofu state|workspace list|show": "runs the providers of the folder", [],
+    "terraform-state" Sandbox "terraform|tofu state|workspace list|show": "runs the providers of the directory", [],
         ["terraform state list"], ["terraform state rm x", "terraform workspace delete x"];
     // Certificates.
     "certificate-read" Allow "openssl x509|crl|verify|version|ciphers|errstr|asn1parse|prime": "shows certificates",
@@ -407,9 +407,9 @@ static ROWS: &[Row] = rows! {
     "certificate-local" Sandbox "openssl genrsa|genpkey|ecparam|dhparam|req|x509|rsa|ec|pkey|dgst|enc|rand|passwd|pkcs12|pkcs8|pkcs7|\
         md5|sha256|sha512|sha1|speed|ca|cms|base64": "makes and changes keys and certificates", [],
         ["openssl genrsa -out k 2048", "openssl req -new -x509 -key k -out c"], ["openssl s_client h:1", "openssl ocsp x"];
-    "machine-date" Allow "date": "tells the time", [Deny(&["-s", "--set"])], ["date +%F"], ["date -s 2020-01-01"];
+    "machine-date" Allow "date": "prints the time", [Deny(&["-s", "--set"])], ["date +%F"], ["date -s 2020-01-01"];
     "machine-set-date" Ask "date": "sets the clock", [], ["date -s 2020-01-01"], ["cal"];
-    "machine-hostname" Allow "hostname": "tells the name of the machine", [Operands(0), Deny(&["-F", "--file", "-b"])],
+    "machine-hostname" Allow "hostname": "prints the name of the machine", [Operands(0), Deny(&["-F", "--file", "-b"])],
         ["hostname", "hostname -f"], ["hostname x"];
     "machine-set-hostname" Ask "hostname": "names the machine", [], ["hostname x"], ["host x"];
     // The shell.
@@ -422,7 +422,7 @@ static ROWS: &[Row] = rows! {
     "shell-find" Allow "command -v|-V": "prints what a name resolves to", [], ["command -v git"], ["command git"];
     "wrapper" Sandbox "timeout|gtimeout|nice|ionice|nohup|setsid|stdbuf|time|command|builtin|exec|xargs|chrt|taskset|noglob|nocorrect":
         "runs another program", [], ["timeout 5 ls", "nohup ls"], ["sudo ls"];
-    "environment" Ask "env|printenv|set|export|declare|typeset": "prints the environment, which may hold secrets", [],
+    "environment" Ask "env|printenv|set|export|declare|typeset": "prints the environment, which may contain secrets", [],
         ["env", "printenv X", "set"], ["environment"];
     // Git.
     "git-read" Allow "git status|log|diff|show|rev-parse|describe|ls-files|ls-tree|cat-file|blame|annotate|shortlog|rev-list|\
@@ -431,8 +431,8 @@ static ROWS: &[Row] = rows! {
         "only reads the repository", [GIT],
         ["git status --short", "git log --oneline -5", "git diff HEAD~1"],
         ["git push", "git log --outp=x", "git -c core.pager=x log", "git diff --ext-diff", "git show --textconv HEAD:f", "git log $x"];
-    "git-version" Allow "git -v": "tells its version", [Operands(0)], ["git -v"], ["git -v push", "git -vv", "git -c a.b=c -v"];
-    "git-help" Allow "git help": "shows how git is used", [Deny(&["-w", "--web", "-i", "--info"])], ["git help", "git help log", "git help -a"],
+    "git-version" Allow "git -v": "prints its version", [Operands(0)], ["git -v"], ["git -v push", "git -vv", "git -c a.b=c -v"];
+    "git-help" Allow "git help": "shows the help of git", [Deny(&["-w", "--web", "-i", "--info"])], ["git help", "git help log", "git help -a"],
         ["git help -w log", "git help --web log", "git help -i log"];
     "git-reflog" Allow "git reflog": "only reads the repository", [GIT, Deny(&["expire", "delete", "drop", "write"])],
         ["git reflog", "git reflog -20", "git reflog show main"], ["git reflog expire --all", "git reflog delete x"];
@@ -465,7 +465,7 @@ static ROWS: &[Row] = rows! {
         ["git commit -m 'rm -rf /'", "git branch -D x", "git checkout -b x"], ["git status", "git log push", "git push"];
     "git-beyond" Ask "git push|fetch|pull|clone|config|submodule|remote|ls-remote|prune|filter-branch|filter-repo|update-ref|replace|reflog|\
         send-email|imap-send|daemon|instaweb|difftool|mergetool|subtree|lfs|svn|p4|cvsserver|http-backend|request-pull|credential|fast-import|\
-        fast-export|receive-pack|upload-pack|gui|citool|gitk": "talks to another repository, or changes what git does from now on", [],
+        fast-export|receive-pack|upload-pack|gui|citool|gitk": "connects to another repository, or changes how git works from then on", [],
         ["git push", "git clone x", "git config user.name x"], ["git status", "git log push", "git commit"];
     // Files.
     "files" Sandbox "rm|rmdir|mkdir|cp|mv|touch|truncate|chmod|ln|install|tee|split|csplit|shred|dd|patch|unzip|tar|zip|gzip|gunzip|\
@@ -476,23 +476,23 @@ static ROWS: &[Row] = rows! {
         ssh-add|ssh-agent|nmap|tcpdump|strace|ltrace|gdb|lldb|launchctl|iptables|nft|ufw|useradd|usermod|userdel|groupadd|passwd|\
         chpasswd|visudo|sysctl|insmod|modprobe|rmmod|reboot|shutdown|halt|poweroff|init|telinit|journalctl|loginctl|hostnamectl|\
         timedatectl|swapon|swapoff|fdisk|parted|mkfs*|losetup|cryptsetup|setcap|chattr|docker|podman|nerdctl|kubectl|helm|\
-        terraform|aws|gcloud|az|gh|op|security|defaults|osascript": "reaches beyond the workspace", [],
+        terraform|aws|gcloud|az|gh|op|security|defaults|osascript": "affects more than the workspace", [],
         ["chown me a", "docker ps"], ["ls"];
-    "another-user" Ask "sudo|su|doas|pkexec|runuser|gosu|chroot|unshare|nsenter": "runs with other rights", [], ["sudo ls"], ["ls"];
+    "another-user" Ask "sudo|su|doas|pkexec|runuser|gosu|chroot|unshare|nsenter": "runs with other privileges", [], ["sudo ls"], ["ls"];
     // The network.
     "network" Ask "curl|wget|ssh|scp|rsync|ftp|sftp|nc|ncat|netcat|telnet|socat|ping|ping6|traceroute|tracepath|dig|host|\
         nslookup|whois|http|https|xh|aria2c|mosh|rclone|lftp|tftp|mail|sendmail|mutt|mailx|swaks|ldapsearch|ldapadd|ldapmodify|\
         ldapdelete|ldappasswd|ldapwhoami|smbclient|smbget|rpcclient|rpcinfo|nmblookup|showmount|snmpwalk|snmpget|snmpset|kinit|kadmin|\
         rlogin|rsh|rexec|axel|nscurl|lynx|links|elinks|w3m|websocat|grpcurl|mtr|fping|arping|nping|iperf|iperf3|s3cmd|gsutil|azcopy|croc|\
         wormhole|irssi|weechat|xfreerdp|rdesktop|vncviewer|sshfs|ssh-copy-id|autossh|wg|wg-quick|openvpn|torify|torsocks|proxychains|\
-        proxychains4|mosquitto_pub|mosquitto_sub|telnet-ssl|curlie|doggo|dog|drill|ntpdate|avahi-browse|dns-sd|pdsh|parallel-ssh|pssh": "talks to other machines", [],
+        proxychains4|mosquitto_pub|mosquitto_sub|telnet-ssl|curlie|doggo|dog|drill|ntpdate|avahi-browse|dns-sd|pdsh|parallel-ssh|pssh": "connects to other machines", [],
         ["curl https://x.example"], ["ls"];
     // Projects.
     "project-routine" Sandbox
         "npm|yarn|pnpm|bun|cargo|go test|build|run|lint|typecheck|check|verify|format|fmt|clippy|vet|t|tst|doc|bench|b|c|d|r|start|stop|\
         restart|nextest|fix|clean|new|init|expand|tree|metadata|generate|rustc|rustdoc|miri|llvm-cov|machete|udeps|deny|audit|\
         locate-project|pkgid|version|pack|prune|dedupe|rebuild|--version|--help|-V|--list":
-        "a routine of the project", [ELSEWHERE],
+        "a task of the project", [ELSEWHERE],
         ["cargo test", "npm test", "cargo run -- x", "cargo tree", "cargo --version"], ["npm publish", "npm test --prefix /tmp/e", "cargo test --config x"];
     "project-script" Sandbox "npm|yarn|pnpm|bun run test*|build*|lint*|typecheck*|check*|verify*|format*|fmt*|start*|dev*":
         "a script of the project", [ELSEWHERE], ["npm run build:web"], ["npm run deploy", "npm run build --script-shell=x"];
@@ -506,7 +506,7 @@ static ROWS: &[Row] = rows! {
         "runs code", [], ["python3 x.py", "node -e 1"], ["ls"];
     "shells" Sandbox "bash|sh|zsh|fish|dash|ksh|eval|source|.|busybox|toybox": "runs a shell", [], ["bash -c ls", ". ./x"], ["ls"];
     "interactive" Sandbox "less|more|most|man|info|nano|vi|vim|nvim|emacs|ed|ex|pico|code|cursor|subl|tmux|screen|watch|top|htop":
-        "waits for a person, and can run commands", [], ["less README.md", "vim -c x"], ["ls"];
+        "waits for the user, and can run commands", [], ["less README.md", "vim -c x"], ["ls"];
 };
 
 #[cfg(test)]

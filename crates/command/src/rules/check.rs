@@ -46,16 +46,16 @@ fn whose(rule: &str) -> String {
 #[non_exhaustive]
 pub enum CommandRuleProblem {
     /// The id is empty, or has other characters than letters, digits and `-_.:/`.
-    #[error("an id is made of letters, digits and -_.:/, at most 100 of them")]
+    #[error("an id has at most 100 letters, digits and -_.:/")]
     Id,
     /// Another rule of the layer has the id.
-    #[error("another rule has this id: every decision names the rule that made it, so choose another one")]
+    #[error("another rule has this id; use a unique one, because decisions report it")]
     DuplicateId,
     /// The pattern has no words.
-    #[error("it would match every command: name a program")]
+    #[error("it would match every command: start it with a program")]
     Empty,
     /// There is too much of something.
-    #[error("{what}: {most} is the most")]
+    #[error("{what}: the maximum is {most}")]
     TooMany {
         /// What there is too much of.
         what: &'static str,
@@ -69,14 +69,15 @@ pub enum CommandRuleProblem {
         position: usize,
     },
     /// The braces of a word make too many words.
-    #[error("alternatives in the braces of a word: {MAX_BRACE_ALTERNATIVES} is the most")]
+    #[error("too many alternatives in the braces of a word: the maximum is {MAX_BRACE_ALTERNATIVES}")]
     Alternatives {
         /// Which word, from 1.
         position: usize,
     },
     /// It allows a program that runs whatever it is told to.
     #[error(
-        "it allows `{}`, which runs whatever it is told to: name what it may run, or write `i_know = true`",
+        "it allows `{}`, which runs other programs from its arguments: list the arguments it may have, or write \
+         `i_know = true`",
         Escaped(program)
     )]
     TooBroad {
@@ -84,27 +85,29 @@ pub enum CommandRuleProblem {
         program: String,
     },
     /// It allows a program of any name.
-    #[error("it allows programs of any name: name them, or write `i_know = true`")]
+    #[error("it allows every program: list programs, or write `i_know = true`")]
     AnyProgram,
     /// An expression cannot be used.
-    #[error("the expression cannot be used: {message}")]
+    #[error("invalid expression: {message}")]
     Expression {
         /// What is wrong with it.
         message: String,
     },
     /// The expressions of this rule and those before it are too large together.
     #[error(
-        "with it, the expressions of the rules take more than {} MiB: repeat no large class so often, as `\\w{{1,40}}` does, or use `prefix`",
+        "with it, the expressions of the rules take more than {} MiB: repeat no large class so often, as \
+         `\\w{{1,40}}` does, or use `prefix`",
         MAX_EXPRESSION_BYTES >> 20
     )]
     TooHeavy,
     /// An expression would allow.
     #[error(
-        "a rule with a regex can only make a decision stricter, because a text can always be written otherwise: use `prefix` or `glob`"
+        "a rule with `regex` can only make decisions stricter, because the same command can be written in many \
+         ways: use `prefix` or `glob`"
     )]
     ExpressionAllows,
     /// A folder of a guard is not absolute.
-    #[error("`{}` is no absolute folder, and not `workspace`", Escaped(folder))]
+    #[error("`{}` is neither an absolute directory nor `workspace`", Escaped(folder))]
     Folder {
         /// The folder.
         folder: String,
@@ -130,7 +133,7 @@ pub enum CommandRuleProblem {
         part: String,
     },
     /// A layer other than the admin's switches a hazard off.
-    #[error("only the admin layer can switch a built-in hazard off")]
+    #[error("only the admin layer can disable a built-in hazard")]
     Override,
     /// All rules together take too much memory.
     #[error("the rules cannot be used together: {message}")]
@@ -162,7 +165,7 @@ pub(crate) fn layers(layers: &[RuleLayer]) -> std::result::Result<(), CommandRul
             });
         }
         if one.rules.len() > MAX_RULES {
-            return Err(CommandRuleError::together(format!("{MAX_RULES} rules are the most of a layer")));
+            return Err(CommandRuleError::together(format!("a layer has more than {MAX_RULES} rules")));
         }
         for rule in &one.rules {
             let fail = |problem| CommandRuleError { rule: rule.id.clone(), problem };
@@ -411,7 +414,7 @@ fn tried(spellings: &[Compiled], example: &Example) -> std::result::Result<Strin
     let Some(rule) = spellings.first() else { return Err("it has no words".to_owned()) };
     if let CommandPattern::Regex { pattern, .. } = &rule.rule.pattern {
         let found = expressions::build(&[pattern]).map(|regex| regex.is_match(&text));
-        return if found == Ok(true) { Ok(text) } else { Err("the expression is not found".to_owned()) };
+        return if found == Ok(true) { Ok(text) } else { Err("the expression does not match".to_owned()) };
     }
     let script = Script::read(&text, &ReadOptions::default())
         .map_err(|error| format!("it cannot be read: {error}"))?;

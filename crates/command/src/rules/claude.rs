@@ -62,7 +62,7 @@ pub enum ClaudeSettingsError {
         reason: String,
     },
     /// The file has no permissions.
-    #[error("there is no `permissions` in it with lists `allow`, `ask` and `deny`")]
+    #[error("missing `permissions` with lists `allow`, `ask` and `deny`")]
     NoPermissions,
     /// The lists have too many entries.
     #[error("the lists have more than {MAX_ENTRIES} entries")]

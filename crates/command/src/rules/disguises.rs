@@ -95,8 +95,9 @@ pub(super) fn missed(rules: &[CommandRule]) -> Vec<Lint> {
         left = trial.left;
         lints.extend(trial.lints());
         if left == 0 {
-            let message =
-                format!("the rules from here on were not tried in disguise: {MAX_TRIED} texts are the most");
+            let message = format!(
+                "the remaining rules were not tested with other forms; the maximum is {MAX_TRIED} forms"
+            );
             lints.push(Lint { rule: rule.id.clone(), message });
             break;
         }

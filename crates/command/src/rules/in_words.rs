@@ -13,17 +13,13 @@ use super::token::escape;
 #[non_exhaustive]
 pub enum RuleInWordsError {
     /// The line does not begin with what becomes of the command.
-    #[error(
-        "a rule begins with allow, sandbox, ask or deny, and not with `{}`{}",
-        Escaped(word),
-        meant(word)
-    )]
+    #[error("a rule starts with allow, sandbox, ask or deny, not with `{}`{}", Escaped(word), meant(word))]
     Decision {
         /// What it begins with.
         word: String,
     },
     /// The line ends before the command.
-    #[error("name a command after it, such as `allow git status`")]
+    #[error("missing command, such as `allow git status`")]
     NoCommand,
     /// A quote is not closed.
     #[error("a quote is not closed")]
@@ -195,7 +191,7 @@ mod tests {
     fn what_is_no_rule_says_what_it_lacks() {
         let said = |line: &str| CommandRule::from_words(line).unwrap_err().to_string();
         assert!(said("alow git").contains("did you mean `allow`"));
-        assert!(said("git push").contains("begins with allow"));
+        assert!(said("git push").contains("starts with allow"));
         for line in ["", "allow", "deny  "] {
             assert_eq!(said(line), RuleInWordsError::NoCommand.to_string(), "{line}");
         }

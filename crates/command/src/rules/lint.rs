@@ -37,17 +37,14 @@ fn alone(rule: &Compiled) -> Vec<String> {
     let mut messages = Vec::new();
     let written = &rule.rule;
     if !written.enabled {
-        messages.push(
-            "it is switched off, so nothing happens: take it out, or write `enabled = true`".to_owned(),
-        );
+        messages.push("it is disabled: remove it, or write `enabled = true`".to_owned());
     }
     let is_regex = matches!(written.pattern, CommandPattern::Regex { .. });
     if !is_regex && written.matches.is_empty() {
-        messages
-            .push("it has no `match`: give a command that it must match, so that a slip is found".to_owned());
+        messages.push("it has no `match`: add a command that it must match, to detect mistakes".to_owned());
     }
     if written.effect == Effect::Allow && written.not_matches.is_empty() {
-        messages.push("it allows, and has no `not_match`: give a command that it must not match".to_owned());
+        messages.push("it allows, and has no `not_match`: add a command that it must not match".to_owned());
     }
     if written.reason.is_empty() {
         messages.push("it has no `reason`: a refused user sees no explanation".to_owned());
@@ -63,7 +60,7 @@ fn launchers(rule: &Compiled) -> Vec<String> {
     }
     let told = names(rule).into_iter().filter(|name| LAUNCHERS.contains(&base(name)) && rule.rule.i_know);
     let message = |name: String| {
-        format!("`{}` runs whatever it is told to: every command is allowed through it", Escaped(&name))
+        format!("`{}` runs other programs from its arguments: this allows every command", Escaped(&name))
     };
     told.map(message).collect()
 }
@@ -79,8 +76,7 @@ fn never_deciding(all: &[Compiled]) -> HashMap<String, String> {
             (_, Ordering::Greater) => "is stricter",
             _ => "comes first",
         };
-        let message =
-            format!("it never decides: `{}` is about the same commands and {why}", Escaped(&one.by));
+        let message = format!("it never decides: `{}` matches the same commands and {why}", Escaped(&one.by));
         Some((one.id, message))
     };
     shadowed(all).into_iter().filter_map(message).collect()
@@ -95,8 +91,7 @@ fn unknown(rule: &Compiled, known: &[String]) -> Option<String> {
         }
         let meant = nearest(&name, known.iter().map(String::as_str).filter(|one| one.len() > 2))?;
         // Of short names, many are near each other.
-        (name.len() > 3)
-            .then(|| format!("no program `{}` is known here: did you mean `{meant}`?", Escaped(&name)))
+        (name.len() > 3).then(|| format!("unknown program `{}`: did you mean `{meant}`?", Escaped(&name)))
     })
 }
 

@@ -85,7 +85,7 @@ fn a_file_is_refused_where_it_is_wrong() {
         ("", "line 1, column 1: the file has no `version`: write `version = 1`"),
         (
             "version = 2\nnews = 1",
-            "line 1, column 11: the file has version 2, and 1 is the newest that is known here: update stockade",
+            "line 1, column 11: the file has version 2, and this program supports up to 1: update stockade",
         ),
         (
             "version = 1\nrules = []",
@@ -93,7 +93,7 @@ fn a_file_is_refused_where_it_is_wrong() {
         ),
         (
             "version = 1\n[[rule]]\nid = \"a\"",
-            "line 2, column 1: a rule has no `decision`: say allow, sandbox, ask or deny",
+            "line 2, column 1: a rule has no `decision`: write allow, sandbox, ask or deny",
         ),
         (
             &format!("{rule}desicion = 1"),
@@ -119,11 +119,12 @@ fn a_file_is_refused_where_it_is_wrong() {
         ),
         (
             &format!("{rule}match = [\"x 'y\"]"),
-            "line 6, column 10: rule `a`: `x 'y` should match, but it cannot be read: a quote is not closed (bytes 2 to 3)",
+            "line 6, column 10: rule `a`: `x 'y` should match, but it cannot be read: a quote is not closed (bytes \
+             2 to 3)",
         ),
         (
             &format!("{rule}[[rule]]\nid = \"a\"\nprefix = [\"z\"]\ndecision = \"ask\""),
-            "line 7, column 6: rule `a`: another rule has this id: every decision names the rule that made it, so choose another one",
+            "line 7, column 6: rule `a`: another rule has this id; use a unique one, because decisions report it",
         ),
         (
             &format!("{rule}[[test]]\ncommand = \"x y\"\nexpect = \"allow\""),
@@ -131,19 +132,21 @@ fn a_file_is_refused_where_it_is_wrong() {
         ),
         (
             "version = 1\n[[rule]]\nid = \"a\"\nprefix = [\"bash\"]\ndecision = \"allow\"",
-            "line 4, column 10: rule `a`: it allows `bash`, which runs whatever it is told to: name what it may run, or write `i_know = true`",
+            "line 4, column 10: rule `a`: it allows `bash`, which runs other programs from its arguments: list the \
+             arguments it may have, or write `i_know = true`",
         ),
         (
             "version = 1\n[defaults]\nunanalysable = \"allow\"",
-            "line 3, column 16: `unanalysable` cannot be `allow`: what is not understood is not allowed; choose sandbox, ask or deny",
+            "line 3, column 16: `unanalysable` cannot be `allow`, because such commands cannot be checked; use \
+             sandbox, ask or deny",
         ),
         (
             &rule.replace("\"y\"", &format!("\"{{{}}}\"", ",".repeat(64))),
-            "line 4, column 16: rule `a`: alternatives in the braces of a word: 64 is the most",
+            "line 4, column 16: rule `a`: too many alternatives in the braces of a word: the maximum is 64",
         ),
         (
             "version = 1\n[[override]]\nfloor = \"x\"\nbecause = \"y\"",
-            "line 1, column 1: rule `x`: only the admin layer can switch a built-in hazard off",
+            "line 1, column 1: rule `x`: only the admin layer can disable a built-in hazard",
         ),
     ];
     for (text, expected) in rows {
@@ -275,7 +278,7 @@ fn exactly_anything_is_as_broad_as_anything() {
     ] {
         let error =
             CustomRules::default().add(&CommandRule::from_words(line).unwrap()).unwrap_err().to_string();
-        assert!(error.contains("name"), "{line}: {error}");
+        assert!(error.contains("program"), "{line}: {error}");
     }
     for line in ["allow ls *", "allow make", "allow npm run *", "allow git log *", "deny *", "ask bash"] {
         CustomRules::default().add(&CommandRule::from_words(line).unwrap()).unwrap();
@@ -336,7 +339,8 @@ fn lints_of(rules: &str) -> Vec<String> {
 fn lint_says_what_a_denial_misses() {
     let rule = |id: &str, what: &str, decision: &str, example: &str| {
         format!(
-            "[[rule]]\nid = \"{id}\"\n{what}\ndecision = \"{decision}\"\nreason = \"x\"\nmatch = ['{example}']\nnot_match = ['zz']\n"
+            "[[rule]]\nid = \"{id}\"\n{what}\ndecision = \"{decision}\"\nreason = \"x\"\nmatch = \
+             ['{example}']\nnot_match = ['zz']\n"
         )
     };
     let misses = |rules: &[String]| {

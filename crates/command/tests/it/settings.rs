@@ -497,7 +497,7 @@ fn what_is_said_of_a_path_is_true() {
         let decision = policy.decide(text, &ReadOptions::default(), &place());
         let causes: Vec<String> = decision.decisive().map(|part| part.cause.to_string()).collect();
         assert_eq!(decision.effect, Ask, "{text}");
-        assert!(causes.iter().all(|cause| cause.contains("which programs")), "{text}: {causes:?}");
+        assert!(causes.iter().all(|cause| cause.contains("which program")), "{text}: {causes:?}");
     }
     assert_eq!(decided(&policy, Shell::Bash, "LD_PRELOAD=./x ls"), Deny);
 }

@@ -239,10 +239,10 @@ fn files_that_cannot_be_trusted_are_refused() {
     let file = site.folder.path().join("home/config.toml");
     site.load().unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
-    assert!(site.load().unwrap_err().to_string().contains("others can write it"));
+    assert!(site.load().unwrap_err().to_string().contains("other users can write it"));
     fs::remove_file(&file).unwrap();
     std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
-    assert!(site.load().unwrap_err().to_string().contains("it is no file"));
+    assert!(site.load().unwrap_err().to_string().contains("it is not a regular file"));
     fs::remove_file(&file).unwrap();
     fs::write(&file, "x".repeat(300 << 10)).unwrap();
     assert!(site.load().unwrap_err().to_string().contains("the maximum is"));

@@ -93,7 +93,7 @@ fn complete<T>(
             }
             Socks::Malformed(reply, why) => return Ok(Err((reply, why))),
             Socks::Incomplete if incoming.bytes.len() > MAX_SOCKS => {
-                return Ok(Err((SocksReply::Failed, "it is longer than any request of SOCKS 5")));
+                return Ok(Err((SocksReply::Failed, "it is longer than a SOCKS 5 request can be")));
             }
             Socks::Incomplete => {}
         }

@@ -209,19 +209,18 @@ impl Talk<'_> {
             }
             Ok(Ok(client)) => self.serve_one(client, upstream, ends).await,
             Ok(Err(why)) => drop(self.shared.refused(&self.untrusting(&with_cause(&why)))),
-            Err(_) => drop(self.shared.refused(&self.untrusting("it did not answer in time"))),
+            Err(_) => drop(self.shared.refused(&self.untrusting("it did not respond in time"))),
         }
     }
 
     /// Returns the refusal for a client that rejects the certificate.
     fn untrusting(&self, why: &str) -> Brokered {
         let reason = format!(
-            "the program ended the conversation over TLS when it was shown the certificate of this run, by which \
-             requests are looked into: {why}"
+            "the program rejected the certificate of this run, which is needed to inspect requests: {why}"
         );
         let fix = format!(
-            "the program asks neither the system whom to trust nor a variable such as `SSL_CERT_FILE`: name `{BUNDLE}` to it by \
-             an option of its own, or leave out what looks into this host"
+            "the program ignores the system's certificates and variables such as `SSL_CERT_FILE`: pass `{BUNDLE}` \
+             to it with its own option, or remove the conditions and secrets that require inspecting this host"
         );
         Brokered { fix: Some(fix), ..Brokered::refused(self.target, "not-trusted", reason) }
     }
@@ -232,7 +231,7 @@ impl Talk<'_> {
             Host::Name(name) => ServerName::try_from(name.clone()).ok(),
             Host::Address(address) => Some(ServerName::from(*address)),
         };
-        let Some(name) = name else { return self.lost("no certificate can name it") };
+        let Some(name) = name else { return self.lost("no certificate can be issued for it") };
         let mut config = self.inspector.to_hosts.clone();
         config.alpn_protocols = wanted.iter().map(|protocol| protocol.to_vec()).collect();
         let connected = TlsConnector::from(Arc::new(config)).connect(name, server);
@@ -240,12 +239,12 @@ impl Talk<'_> {
             Ok(Ok(server)) => server,
             Ok(Err(why)) if why.get_ref().is_some_and(is_of_tls) => {
                 let reason =
-                    format!("the host does not show over TLS that it is `{}`: {why}", self.target.host);
+                    format!("the certificate of the host is not valid for `{}`: {why}", self.target.host);
                 let refused = Brokered::refused(self.target, "not-the-host", reason);
                 return (Upstream::Refused(self.shared.refused(&refused)), None);
             }
             Ok(Err(why)) => return self.lost(&why.to_string()),
-            Err(_) => return self.lost("it does not answer over TLS in time"),
+            Err(_) => return self.lost("timeout of the TLS handshake"),
         };
         if server.get_ref().1.alpn_protocol() == Some(PROTOCOLS[0]) {
             return self.to_many(server).await;

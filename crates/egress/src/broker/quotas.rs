@@ -47,7 +47,7 @@ impl Quotas {
         entries: &[(usize, &str, EntryBounds)],
         now: Instant,
     ) -> Result<Granted, Exhausted> {
-        let mut why = Exhausted { rule: NOT_LISTED, reason: "no entry of the list is about it".to_owned() };
+        let mut why = Exhausted { rule: NOT_LISTED, reason: "no entry of the list matches it".to_owned() };
         for (number, written, bounds) in entries {
             if self.entries.len() <= *number {
                 self.entries.resize_with(number + 1, Used::default);
@@ -74,16 +74,16 @@ impl Used {
         let until = bounds.lifetime.map(|lifetime| began + lifetime);
         if until.is_some_and(|until| now >= until) {
             let seconds = bounds.lifetime.unwrap_or_default().as_secs();
-            return Err(("expired", format!("held for {seconds} s, and they are over")));
+            return Err(("expired", format!("was valid for {seconds} s, which are over")));
         }
         if let Some(most) = bounds.requests.filter(|most| self.requests >= *most) {
-            return Err(("too-many", format!("let all of its {most} requests through")));
+            return Err(("too-many", format!("has allowed its {most} requests")));
         }
         if let Some((most, each)) = bounds.rate {
             let so_far = self.in_span(each, now);
             if so_far >= most {
                 let shown = each.as_secs();
-                return Err(("too-often", format!("lets {most} requests through in {shown} s")));
+                return Err(("too-often", format!("allows {most} requests in {shown} s")));
             }
             self.span = self.span.map(|(since, _)| (since, so_far + 1));
         }

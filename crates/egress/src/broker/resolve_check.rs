@@ -78,21 +78,21 @@ impl ResolveCheck {
         let (rule, reason) = match verdict.rule {
             _ if verdict.is_allowed() => (verdict.rule, verdict.reason),
             NOT_LISTED if self.observes_at(target) => {
-                (OBSERVED, "every public host is reached, so that it is seen which are needed".to_owned())
+                (OBSERVED, "every public host is allowed, to record which hosts are needed".to_owned())
             }
             _ => return self.judged(target),
         };
         let addresses = match self.addresses(target) {
             Ok(addresses) if !addresses.is_empty() => addresses,
-            Ok(_) => return refused("no-address", "the name leads to no address".to_owned()),
-            Err(error) => return refused("no-address", format!("the name leads nowhere: {error}")),
+            Ok(_) => return refused("no-address", "the name has no address".to_owned()),
+            Err(error) => return refused("no-address", format!("the name cannot be resolved: {error}")),
         };
         match addresses.iter().find(|address| !self.may_resolve_to(target, address)) {
             None => Brokered { addresses, ..refused(rule, reason) },
             // One such address refuses the name, because any of the addresses may be the one that is connected to.
             Some(address) => {
                 let kind = AddressKind::of(address.ip());
-                let reason = format!("it leads to {}, and that is {}", address.ip(), kind.words());
+                let reason = format!("it resolves to {}, which is {}", address.ip(), kind.words());
                 // The owner of the name chose the address, so advising to list it would let them choose what is allowed.
                 refused("leads-elsewhere", reason)
             }

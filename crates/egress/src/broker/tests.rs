@@ -109,8 +109,8 @@ fn what_is_refused_is_told_why_and_is_on_record() {
             "add `evil.test:443` to `security.permission.allowedNetHosts`",
         ),
         ("CONNECT a.example:22 HTTP/1.1", "403", "with another port"),
-        ("CONNECT a.example:443 HTTP/1.1", "403", "leads to 127.0.0.1, and that is this machine itself"),
-        ("CONNECT inner.example:443 HTTP/1.1", "403", "leads to 10.0.0.1, and that is"),
+        ("CONNECT a.example:443 HTTP/1.1", "403", "resolves to 127.0.0.1, which is this machine itself"),
+        ("CONNECT inner.example:443 HTTP/1.1", "403", "resolves to 10.0.0.1, which is"),
         ("CONNECT 93.184.216.34:443 HTTP/1.1", "403", "not-listed"),
         ("CONNECT 169.254.169.254:80 HTTP/1.1", "403", "(metadata)"),
         ("CONNECT metadata.google.internal:80 HTTP/1.1", "403", "(metadata)"),
@@ -163,7 +163,7 @@ fn what_was_refused_is_explained_within() {
         ("effect", "deny"),
         ("subject", "evil.test:443"),
         ("rule", "not-listed"),
-        ("reason", "no entry of the list names it"),
+        ("reason", "no entry of the list matches it"),
         ("fix", "add `evil.test:443` to `security.permission.allowedNetHosts`"),
         ("entry", "evil.test:443"),
         ("why", "http://stockade.internal/v1/why/record-1"),
@@ -207,7 +207,7 @@ fn what_was_refused_is_explained_within() {
     ] {
         let answer = ask(request);
         assert_eq!(status(&answer), expected, "{request}");
-        assert!(body(&answer).contains("http://stockade.internal/v1/why tells"), "{answer}");
+        assert!(body(&answer).contains("http://stockade.internal/v1/why lists"), "{answer}");
     }
     // A request for the reason is not recorded, and the broker answers nothing else under its name.
     assert_eq!(site.record(), on_record);

@@ -231,7 +231,7 @@ fn conversation(
     // An unknown protocol would be relayed unseen, although the list or a secret requires inspection for this host.
     if wire.is_none() && !shared.carries_anything(target) && shared.inspector_of(target, Wire::Tls).is_some()
     {
-        let why = "requests to this host are inspected, and this connection hides them".to_owned();
+        let why = "requests to this host are inspected, and this connection is opaque".to_owned();
         shared.refused(&Brokered::refused(target, "unseen", why));
         return Ok(());
     }
@@ -384,10 +384,10 @@ fn websocket(
 /// Returns the refusal for a connection that a limit ended.
 pub(super) fn too_much(target: &NetTarget, over: Over) -> Brokered {
     let (rule, reason) = match over {
-        Over::Upload => ("too-much", "more was sent than its entry lets through (`upload`)"),
-        Over::Download => ("too-much", "more was answered than its entry lets through (`download`)"),
-        Over::Lifetime => ("expired", "the time of its entry is over (`for`)"),
-        Over::Lease => ("secret-expired", "the time of the secret that it was sent with is over (`for`)"),
+        Over::Upload => ("too-much", "the upload limit of its entry was exceeded (`upload`)"),
+        Over::Download => ("too-much", "the download limit of its entry was exceeded (`download`)"),
+        Over::Lifetime => ("expired", "the time limit of its entry was reached (`for`)"),
+        Over::Lease => ("secret-expired", "the time limit of its secret was reached (`for`)"),
     };
     Brokered::refused(target, rule, reason)
 }

@@ -35,9 +35,8 @@ pub(super) fn serve(client: &TcpStream, shared: &Shared, request: &ProxyRequest)
         _ => ("405 Method Not Allowed", Err("it can only be read")),
     };
     let text = text.unwrap_or_else(|why| {
-        let fix = format!(
-            "{WHY_URL} tells of the latest refusals, and of one with its id or its host behind a slash"
-        );
+        let fix =
+            format!("{WHY_URL} lists the latest refusals; append `/` and an id or a host to select one");
         serde_json::json!({ "by": "stockade", "error": why, "fix": fix }).to_string() + "\n"
     });
     let answer = document(status, "", &text);
@@ -52,7 +51,7 @@ fn told(shared: &Shared, path: &str) -> (&'static str, Result<String, &'static s
         Some(rest) => rest
             .strip_prefix('/')
             .and_then(|name| refusals.last_called(name))
-            .ok_or("no refusal of late has this id, or is about this host"),
+            .ok_or("no recent refusal with this id or host"),
         None => Err("no such page"),
     };
     (if found.is_ok() { "200 OK" } else { "404 Not Found" }, found)

@@ -92,9 +92,10 @@ impl Pieces for Unreadable {
     fn push(&mut self, piece: &[u8], _out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
         match piece.is_empty() {
             true => Ok(()),
-            false => {
-                Err(unreadable(&format!("this was encoded as `{}` unasked", self.coding.escape_debug())))
-            }
+            false => Err(unreadable(&format!(
+                "the response has the encoding `{}`, which was not requested",
+                self.coding.escape_debug()
+            ))),
         }
     }
 
@@ -160,7 +161,7 @@ impl Decoded {
         let decoded = std::mem::take(self.decoder.decoded());
         self.became = self.became.saturating_add(decoded.len() as u64);
         if self.became > ALWAYS.max(self.came.saturating_mul(MAX_GROWTH)) {
-            return Err(unreadable("this grows without end when it is decoded"));
+            return Err(unreadable("the response decompresses to more than the limit"));
         }
         self.scrubbed.push(&decoded, out)
     }
@@ -170,7 +171,7 @@ impl Pieces for Decoded {
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
         for step in piece.chunks(STEP) {
             self.came = self.came.saturating_add(step.len() as u64);
-            self.decoder.write(step).map_err(|_| unreadable("this is not encoded as it says"))?;
+            self.decoder.write(step).map_err(|_| unreadable("the response does not match its encoding"))?;
             self.hand_on(out)?;
         }
         Ok(())
@@ -179,7 +180,7 @@ impl Pieces for Decoded {
     fn end(&mut self, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
         // A response to `HEAD` has no body.
         if self.came > 0 {
-            self.decoder.finish().map_err(|_| unreadable("this ends too early"))?;
+            self.decoder.finish().map_err(|_| unreadable("the response is truncated"))?;
             self.hand_on(out)?;
         }
         self.scrubbed.end(out)

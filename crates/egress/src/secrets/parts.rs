@@ -31,15 +31,15 @@ pub(super) const MIN_SECRET: usize = 4 * CERTAIN;
 pub(super) fn judge(head: &request::Parts, shortest: usize) -> Result<(), RewriteRefusal> {
     let values = |name: &str| head.headers.get_all(name).iter();
     if ASKS_FOR_PART.iter().any(|name| values(name).next().is_some()) && shortest < MIN_SECRET {
-        let why = format!("a part of it could hold most of a secret of fewer than {MIN_SECRET} bytes");
-        return Err(refused(&why, "ask for the whole of it, without `Range`"));
+        let why = format!("a range could contain most of a secret shorter than {MIN_SECRET} bytes");
+        return Err(refused(&why, "request the whole response, without `Range`"));
     }
     let is_several = |name: &str| {
         values(name).nth(1).is_some() || values(name).any(|value| value.as_bytes().contains(&b','))
     };
     match ASKS_FOR_PART.iter().any(|name| is_several(name)) {
         true => {
-            Err(refused("several parts of it come in a form that is not read", "ask for one range at a time"))
+            Err(refused("responses with several ranges are not supported", "request one range at a time"))
         }
         false => Ok(()),
     }
@@ -59,7 +59,7 @@ pub(super) fn is_part(head: &response::Parts, shortest: usize) -> Result<bool, R
         kind.get(..SEVERAL.len()).is_some_and(|start| start.eq_ignore_ascii_case(SEVERAL))
     };
     if head.headers.get_all(CONTENT_TYPE).iter().any(is_several) {
-        return Err(refused("this is several parts in one", "ask for one range at a time"));
+        return Err(refused("the response has several ranges", "request one range at a time"));
     }
     // A response that rejects a range (416) also contains the total length.
     let has_range =
@@ -70,9 +70,10 @@ pub(super) fn is_part(head: &response::Parts, shortest: usize) -> Result<bool, R
     let is_long = part(&head.headers).is_some_and(Part::is_long);
     if shortest < MIN_SECRET || !is_long {
         let why = format!(
-            "this is a part of fewer than {MIN_PART} bytes from the middle of one, of unknown length, or from a host with a short secret"
+            "the response is a range of fewer than {MIN_PART} bytes from the middle, of unknown length, or from a \
+             host with a short secret"
         );
-        return Err(refused(&why, "ask for a longer part, or for the whole"));
+        return Err(refused(&why, "request a longer range, or the whole response"));
     }
     Ok(true)
 }

@@ -92,8 +92,8 @@ fn ask_for_readable(headers: &mut HeaderMap) {
 fn unwritable(place: &str) -> RewriteRefusal {
     RewriteRefusal {
         rule: "secret-unwritable",
-        reason: format!("the secret cannot stand in {place}"),
-        fix: Some("look whether its source holds the secret alone".to_owned()),
+        reason: format!("the secret cannot be inserted in {place}"),
+        fix: Some("check that its source contains only the secret".to_owned()),
     }
 }
 
@@ -146,7 +146,7 @@ impl<'h> Asked<'h> {
     fn ambiguous(&self) -> RewriteRefusal {
         RewriteRefusal {
             rule: "ambiguous-path",
-            reason: "servers read its path in more than one way, and a secret is bound to a path".to_owned(),
+            reason: "its path is ambiguous, and a secret is bound to a path".to_owned(),
             fix: None,
         }
     }
@@ -166,13 +166,11 @@ impl<'h> Asked<'h> {
         RewriteRefusal {
             rule: "other-credential",
             reason: format!(
-                "{place} holds another credential, and `{}` gets the secret {} and no other",
+                "{place} contains another credential, and `{}` may only get the secret {}",
                 self.to.target,
                 names.join(" or ")
             ),
-            fix: Some(
-                "leave it out, or send the placeholder of the secret, alone and in its place".to_owned(),
-            ),
+            fix: Some("remove it, or send only the placeholder of the secret".to_owned()),
         }
     }
 
@@ -441,7 +439,7 @@ impl<'h> Asked<'h> {
         let refused = move |why: String| RewriteRefusal {
             rule: "other-credential",
             reason: format!(
-                "`{host}` gets requests that are signed with the secret `{name}` and no others, and {why}"
+                "`{host}` only gets requests that are signed with the secret `{name}`, and {why}"
             ),
             fix: Some(
                 "sign it with the placeholder of the secret, in a header (AWS4-HMAC-SHA256)".to_owned(),

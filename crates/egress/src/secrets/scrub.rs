@@ -70,7 +70,7 @@ pub(super) fn through(pieces: impl Pieces + 'static) -> BodyRewrite {
 pub(super) fn unreadable(why: &str) -> RewriteRefusal {
     RewriteRefusal {
         rule: "secret-unreadable",
-        reason: format!("what comes back from a host that gets a secret is read, and {why}"),
+        reason: format!("responses of a host that gets a secret are scanned, and {why}"),
         fix: None,
     }
 }

@@ -99,13 +99,13 @@ impl Signed {
             request.and_then(|text| self.sign(before, &text, placeholder.as_bytes())).as_ref()
                 == Some(&self.signature)
         });
-        let spelling = spelling.ok_or("this one was signed with another key, or is not what was signed")?;
+        let spelling = spelling.ok_or("this one was signed with another key, or changed after signing")?;
         // What was taken out since then is not signed any more.
         let is_there = |name: &&String| *name == "host" || head.headers.contains_key(name.as_str());
         let names: Vec<String> = self.headers.iter().filter(is_there).cloned().collect();
         let new = request(&head.headers, &names, &spelling(path))
             .and_then(|text| self.sign(&head.headers, &text, key));
-        let new = new.ok_or("what was signed is not there any more")?;
+        let new = new.ok_or("a signed header is missing")?;
         let (credential, names) = (&self.credential, names.join(";"));
         let value = format!("{ALGORITHM} Credential={credential}, SignedHeaders={names}, Signature={new}");
         HeaderValue::from_str(&value).map_err(|_| "its signature cannot be written")
@@ -154,7 +154,7 @@ pub(super) fn payload_hash(headers: &HeaderMap) -> Result<Option<String>, &'stat
     let text = value.to_str().map_err(|_| "its payload hash is not text")?;
     if text.starts_with(SIGNED_IN_PIECES) {
         return Err(
-            "the pieces of this body are signed one by one, which is not done anew here: send it unsigned or whole",
+            "the body has chunk signatures, which are not supported: send it unsigned or in one piece",
         );
     }
     Ok(Some(text.to_owned()))

@@ -66,16 +66,17 @@ pub(super) fn read(binding: &SecretBinding) -> Result<Zeroizing<Vec<u8>>, Secret
 /// Why a text is no secret that could be put into requests.
 fn judge(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     match bytes {
-        [] => Some(("is empty", "give its source a value, or leave the secret out")),
-        _ if bytes.len() < MIN => Some((
-            "is shorter than 8 bytes, so that it could not be told from other text in what comes back",
-            "take a longer one",
-        )),
+        [] => Some(("is empty", "set its source to a value, or remove the secret")),
+        _ if bytes.len() < MIN => {
+            Some(("is shorter than 8 bytes, so it cannot be recognised in responses", "use a longer secret"))
+        }
         _ if bytes.iter().any(u8::is_ascii_control) => Some((
-            "holds a line end or another control character",
-            "name a source that holds the secret alone",
+            "contains a line break or another control character",
+            "use a source that contains only the secret",
         )),
-        _ if std::str::from_utf8(bytes).is_err() => Some(("is no text", "name a source that holds text")),
+        _ if std::str::from_utf8(bytes).is_err() => {
+            Some(("is not valid UTF-8", "use a source that contains text"))
+        }
         _ => None,
     }
 }
@@ -86,8 +87,8 @@ fn variable(name: &str) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     let value = env::var_os(name);
     value.map(|value| Zeroizing::new(value.into_encoded_bytes())).ok_or_else(|| {
         (
-            format!("is to come from the variable `{name}`, which is not set"),
-            format!("set `{name}` for stockade"),
+            format!("has the source variable `{name}`, which is not set"),
+            format!("set the variable: `export {name}=…`"),
         )
     })
 }
@@ -98,20 +99,20 @@ fn member(path: &Path, members: &[String]) -> Result<Zeroizing<Vec<u8>>, Wrong> 
     let wrong = |why: &str| {
         let names = members.join(".");
         (
-            format!("is to come from `{names}` in `{shown}`, {why}"),
-            "log in again outside, or name another source".to_owned(),
+            format!("has the source `{names}` in `{shown}`, {why}"),
+            "log in again outside of the sandbox, or use another source".to_owned(),
         )
     };
     let text = file(path, MAX_JSON)?;
     let mut value: serde_json::Value =
-        serde_json::from_slice(&text).map_err(|_| wrong("which is no JSON"))?;
+        serde_json::from_slice(&text).map_err(|_| wrong("which is not valid JSON"))?;
     let found = members.iter().try_fold(&mut value, |value, name| value.get_mut(name));
     let found = found.and_then(|found| match found {
         serde_json::Value::String(text) => Some(Zeroizing::new(std::mem::take(text).into_bytes())),
         _ => None,
     });
     overwrite(&mut value);
-    found.ok_or_else(|| wrong("where no text stands"))
+    found.ok_or_else(|| wrong("which is not a string"))
 }
 
 /// Overwrites every text of a value that is done with.
@@ -128,40 +129,40 @@ fn file(path: &Path, most: usize) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     let shown = path.display();
     let cannot = |error: &dyn std::fmt::Display| {
         (
-            format!("is to come from `{shown}`, which cannot be read: {error}"),
-            "name a file that holds it alone".to_owned(),
+            format!("has the source `{shown}`, which cannot be read: {error}"),
+            "use a file that contains only the secret".to_owned(),
         )
     };
     let path = folders::judged(path).map_err(|why| match why {
         Unsafe::Unreadable(error) => cannot(&error),
         Unsafe::Folder(folder) => (
-            format!("is to come from `{shown}`, and others may change what lies in `{}`", folder.display()),
+            format!("has the source `{shown}`, and other users can change files in `{}`", folder.display()),
             format!("remove the permission: `chmod go-w {}`, or keep it elsewhere", folder.display()),
         ),
         Unsafe::Link(link) => (
             format!(
-                "is to come from `{shown}`, whose path contains a link of another user: `{}`",
+                "has the source `{shown}`, whose path contains a symlink of another user: `{}`",
                 link.display()
             ),
-            "name the file without that link".to_owned(),
+            "use a path without that symlink".to_owned(),
         ),
     })?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = open(&path, flags, Mode::empty()).map_err(|error| cannot(&error))?;
     let stat = fstat(&file).map_err(|error| cannot(&error))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(cannot(&"it is no ordinary file"));
+        return Err(cannot(&"it is not a regular file"));
     }
     let own = rustix::process::geteuid().as_raw();
     if stat.st_uid != own && stat.st_uid != 0 {
         return Err((
-            format!("is to come from `{shown}`, which belongs to another user"),
-            format!("make it your own: `chown {own} {shown}`"),
+            format!("has the source `{shown}`, which belongs to another user"),
+            format!("change the owner: `chown {own} {shown}`"),
         ));
     }
     if stat.st_mode & 0o077 != 0 {
         return Err((
-            format!("is to come from `{shown}`, which others may read or change"),
+            format!("has the source `{shown}`, which other users can read or change"),
             format!("remove the permission: `chmod 600 {shown}`"),
         ));
     }
@@ -187,14 +188,12 @@ fn keyring(service: &str, account: &str) -> Result<Zeroizing<Vec<u8>>, Wrong> {
 /// Runs a command without a shell. Its standard error is discarded, because it might contain the secret.
 fn command(words: &[String]) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     let [program, arguments @ ..] = words else {
-        return Err(("comes from no command".to_owned(), "name one".to_owned()));
+        return Err(("has no command".to_owned(), "name one".to_owned()));
     };
     let failed = |why: String| {
-        let fix = format!(
-            "run `{}` by itself, and see that it prints the secret and nothing else",
-            words.join(" ")
-        );
-        (format!("is to come from the command `{program}`, {why}"), fix)
+        let fix =
+            format!("run `{}` in a terminal, and check that it prints only the secret", words.join(" "));
+        (format!("has the source command `{program}`, {why}"), fix)
     };
     let path = match program.starts_with('/') {
         true => Some(Path::new(program).to_path_buf()),
@@ -231,12 +230,12 @@ fn printed(mut child: Child, patience: Duration) -> Result<Zeroizing<Vec<u8>>, S
     kill_process_group(pid, Signal::KILL).ok();
     let status = child.wait().map_err(|error| format!("which cannot be waited for: {error}"))?;
     if !has_ended {
-        return Err(format!("which was not done in {} s", patience.as_secs()));
+        return Err(format!("which did not end within {} s", patience.as_secs()));
     }
     if !status.success() {
         return Err(format!("which failed ({status})"));
     }
-    let Some(reader) = reader.filter(|_| is_read) else { return Err("whose output does not end".to_owned()) };
+    let Some(reader) = reader.filter(|_| is_read) else { return Err("whose output is too long".to_owned()) };
     match reader.join() {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) => Err(format!("whose output cannot be read: {error}")),
@@ -267,7 +266,7 @@ mod tests {
         assert_eq!(put("s3cret-value\n", 0o600).as_deref(), Ok("s3cret-value"));
         assert!(put("s3cret-value\n", 0o640).unwrap_err().contains("chmod 600"));
         for (text, why) in
-            [("", "is empty"), ("\n", "is empty"), ("short", "shorter"), ("two\nlines", "line end")]
+            [("", "is empty"), ("\n", "is empty"), ("short", "shorter"), ("two\nlines", "line break")]
         {
             let error = put(text, 0o600).unwrap_err();
             assert!(error.contains(why), "{text:?}: {error}");
@@ -285,7 +284,7 @@ mod tests {
         let link = folder.path().join("link");
         symlink(&path, &link).unwrap();
         assert!(of(&format!("file:{}", link.display())).is_err());
-        assert!(of(&format!("file:{}", folder.path().display())).unwrap_err().contains("no ordinary file"));
+        assert!(of(&format!("file:{}", folder.path().display())).unwrap_err().contains("not a regular file"));
     }
 
     #[test]
@@ -301,14 +300,14 @@ mod tests {
             r#"{"oauth": {"accessToken": "s3cret-value", "expiresAt": 1, "scopes": ["a"]}, "key": null}"#;
         assert_eq!(put(login, "oauth.accessToken").as_deref(), Ok("s3cret-value"));
         for (text, member, why) in [
-            (login, "oauth.refreshToken", "no text stands"),
-            (login, "oauth", "no text stands"),
-            (login, "oauth.scopes", "no text stands"),
-            (login, "key", "no text stands"),
-            (login, "key.x", "no text stands"),
-            ("{", "key", "no JSON"),
+            (login, "oauth.refreshToken", "not a string"),
+            (login, "oauth", "not a string"),
+            (login, "oauth.scopes", "not a string"),
+            (login, "key", "not a string"),
+            (login, "key.x", "not a string"),
+            ("{", "key", "not valid JSON"),
             (r#"{"key": "short"}"#, "key", "shorter"),
-            (r#"{"key": "two\nlines-of-it"}"#, "key", "line end"),
+            (r#"{"key": "two\nlines-of-it"}"#, "key", "line break"),
         ] {
             let error = put(text, member).unwrap_err();
             assert!(error.contains(why) && !error.contains("s3cret"), "{text} {member}: {error}");
@@ -338,8 +337,8 @@ mod tests {
             !stat.is_empty() && !stat.contains(") Z ")
         };
         for (script, why) in [
-            ("sleep 300 & echo $! > child; wait", "not done"),
-            ("sleep 300 & echo $! > child; echo s3cret-value", "does not end"),
+            ("sleep 300 & echo $! > child; wait", "did not end"),
+            ("sleep 300 & echo $! > child; echo s3cret-value", "too long"),
         ] {
             let mut command = helper_command(Path::new("/bin/sh"));
             command.args(["-c", script]).stdout(Stdio::piped()).in_own_group().current_dir(folder.path());

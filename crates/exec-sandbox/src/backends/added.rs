@@ -22,8 +22,10 @@ pub(crate) fn within(
         return Ok(mounts);
     }
     if let Some(path) = spec.shared.first() {
-        let rule = SandboxRule::CannotEnforce("the command runs on a copy, and would change nothing there");
-        let fix = "share no folder with it, or choose a backend of this machine";
+        let rule = SandboxRule::CannotEnforce(
+            "the backend runs commands on a copy, so changes to this directory would be lost",
+        );
+        let fix = "remove `--rw`, or choose a local backend such as `--backend native`";
         return Err(Refusal::new(What::Write(path.clone()), rule, fix));
     }
     for mount in &mut mounts {

@@ -37,8 +37,9 @@ impl Builtin {
         let not = |why: String, fix: String| Probed::Not { why, fix };
         let folder =
             std::env::temp_dir().join(format!("stockade-probe-{}-{}", std::process::id(), self.0.name()));
-        let failed =
-            |error: std::io::Error| not(format!("there is no folder to try it in: {error}"), String::new());
+        let failed = |error: std::io::Error| {
+            not(format!("cannot create a directory for the test: {error}"), String::new())
+        };
         fs::create_dir_all(&folder).map_err(failed)?;
         let workspace = real_path(&folder).map_err(failed)?;
         let mut trial = SandboxSpec::new(workspace, ["true"]);

@@ -32,7 +32,7 @@ pub(crate) fn planned(
 /// Returns the image's default command, for requests without a program.
 pub(crate) fn command(container: &ContainerPlan) -> Result<(OsString, Vec<OsString>), Refusal> {
     crate::plan::command(&container.facts.command).map_err(|refusal| {
-        let fix = "name a program after `--`: the image says none that it starts";
+        let fix = "the image has no default command; name a program after `--`";
         Refusal::new(refusal.what, refusal.rule, fix)
     })
 }
@@ -72,8 +72,8 @@ const LEAST_MEMORY: u64 = 6 << 20;
 pub(crate) fn check(spec: &SandboxSpec, mounts: &[Mount], cwd: &Path) -> Result<(), Refusal> {
     check_names(mounts, cwd)?;
     if spec.limits.memory.bound().is_some_and(|bytes| bytes < LEAST_MEMORY) {
-        let rule = SandboxRule::CannotEnforce("an engine starts no container with less than 6 MiB");
-        return Err(Refusal::new(What::Property(Property::Memory), rule, "let it have 6 MiB or more"));
+        let rule = SandboxRule::CannotEnforce("container engines need a memory limit of at least 6 MiB");
+        return Err(Refusal::new(What::Property(Property::Memory), rule, "raise the limit: `--memory 8M`"));
     }
     Ok(())
 }
@@ -99,9 +99,8 @@ pub(crate) fn variables(
     let is_name = |name: &OsString| name.to_str().is_some_and(|name| !name.contains(char::is_whitespace));
     let odd = environment.iter().find(|(name, value)| !is_line(value) || !is_line(name) || !is_name(name));
     let Some((name, _)) = odd else { return Ok(()) };
-    let why =
-        "a container engine reads variables from a file of lines, and this one is more than a line of text";
-    let fix = "leave the variable out, hand it over in a file of the workspace, or choose the native backend";
+    let why = "container engines read variables from a file with one per line, and this one contains a line break or is not UTF-8";
+    let fix = "remove the variable, pass it in a file in the workspace, or use `--backend native`";
     let name = name.to_string_lossy().into_owned();
     Err(Refusal::new(What::Variable(name), SandboxRule::CannotEnforce(why), fix))
 }
@@ -117,8 +116,8 @@ pub(crate) fn check_names(mounts: &[Mount], cwd: &Path) -> Result<(), Refusal> {
     });
     let odd = sources.chain(mounts.iter().map(|mount| mount.target.as_path())).chain([cwd]);
     let Some(path) = odd.into_iter().find(|path| !is_plain_name(path)) else { return Ok(()) };
-    let why = "a container engine would read a colon, a comma, a quote or a control character in it as more than a name";
-    let fix = "give the folder another name, or choose the native backend";
+    let why = "it contains a colon, a comma, a quote, a backslash, `$` or a control character, which a container engine would parse as option syntax";
+    let fix = "rename the file or directory, or use `--backend native`";
     Err(Refusal::new(What::Read(path.to_path_buf()), SandboxRule::CannotEnforce(why), fix))
 }
 
@@ -132,58 +131,61 @@ fn is_plain_name(path: &Path) -> bool {
 pub(crate) fn promise(plan: &ContainerPlan, spec: &SandboxSpec, promise: &mut Enforcement) {
     let facts = &plan.facts;
     let is_alone = spec.spawn == Spawn::Threads;
-    promise
-        .enforce(Property::Files, "an image of its own that cannot be written, and what is mounted into it");
+    promise.enforce(Property::Files, "a read-only image, and the directories that are mounted into it");
     if !plan.is_pinned() {
-        let why = "the image is named by a tag, which may be another image next time: name it by its digest";
+        let why = "the image is named by a tag, which can move to another image: use `--image NAME@sha256:…`";
         promise.gap(Property::Files, why);
     }
-    promise.enforce(Property::Processes, "own processes, and the container is gone with the command");
+    promise.enforce(Property::Processes, "PID namespace; the container is removed when the command ends");
     promise.enforce(Property::Privileges, "no capabilities, and no way to gain any");
     match spec.network {
-        Network::None => promise.enforce(Property::Network, "an own network, without a way out"),
-        Network::Broker { .. } => promise.enforce(Property::Network, "an own network, and one socket"),
+        Network::None => promise.enforce(Property::Network, "network namespace, loopback only"),
+        Network::Broker { .. } => {
+            promise.enforce(Property::Network, "network namespace, and one Unix socket")
+        }
         Network::Proxy(_) => {
             promise.gap(
                 Property::Network,
-                "a container cannot use a proxy of its own; it can use the socket of a shared one",
+                "a container cannot receive a listening proxy; use the socket of a running one: `stockade broker \
+                 serve`",
             );
         }
         Network::Open => {
             promise.enforce(Property::Network, "open, as asked for");
             promise.gap(
                 Property::Network,
-                "abstract sockets of this machine are reached: no Landlock closes them",
+                "abstract sockets of this machine are reachable, because containers do not use Landlock",
             );
         }
     }
     if facts.filters {
-        promise.enforce(Property::SystemCalls, "the engine's own filter of system calls");
+        promise.enforce(Property::SystemCalls, "the engine's default seccomp filter");
         // The launcher's filter closes keys with either engine.
         let is_open = plan.engine == Engine::Podman && !(is_alone && has_launcher());
         let keys = match is_open {
             true => {
-                "own queues and shared memory; podman's filter lets keys be had, those of the same number of a user among them"
+                "IPC namespace; podman's seccomp filter allows keyrings, including those of the same user ID on \
+                 this machine"
             }
-            false => "own queues and shared memory; keys are closed by the filter",
+            false => "IPC namespace; the seccomp filter denies keyrings",
         };
         promise.enforce(Property::Ipc, keys);
     } else {
         promise.gap(Property::SystemCalls, "the engine reports that it has no seccomp filter");
         promise.gap(
             Property::Ipc,
-            "own queues and shared memory; keys of this user are reached without a filter",
+            "IPC namespace; without a seccomp filter, keyrings of this user are reachable",
         );
     }
-    promise.gap(Property::SecondWall, "a container has none; the first wall stands alone");
+    promise.gap(Property::SecondWall, "containers do not use Landlock");
     limits(facts, spec, promise);
     match (is_alone, has_launcher()) {
         (false, _) => {}
         (true, true) => promise.enforce(
             Property::NoSpawn,
-            "a launcher in the container, whose filter of system calls lets one start pass; threads may be made",
+            "a launcher in the container, whose seccomp filter permits one program start, and threads",
         ),
-        (true, false) => promise.gap(Property::NoSpawn, "there is no launcher for this architecture"),
+        (true, false) => promise.gap(Property::NoSpawn, "no launcher for this architecture"),
     }
 }
 
@@ -200,7 +202,7 @@ pub(crate) fn bounds(
     let limits = [Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Processors];
     let Some(property) = limits.into_iter().find(|property| is_lacking(*property)) else { return Ok(()) };
     let fix = format!(
-        "let the engine have control groups that bound it (`{} info` warns of those that are missing), or choose another backend",
+        "enable the control group controllers that `{} info` reports as missing, or choose another backend",
         engine.name()
     );
     Err(Refusal::new(What::Property(property), SandboxRule::CannotEnforce(CANNOT), fix))
@@ -220,11 +222,11 @@ fn limits(facts: &EngineFacts, spec: &SandboxSpec, promise: &mut Enforcement) {
     for (property, is_wanted, is_held) in rows {
         match (is_wanted, is_held) {
             (false, _) => {}
-            (true, true) => promise.enforce(property, "a control group of the engine's"),
+            (true, true) => promise.enforce(property, "a control group of the engine"),
             (true, false) => promise.gap(property, CANNOT),
         }
     }
-    promise.gap(Property::Priority, "the engine starts the command, with a priority of its own");
+    promise.gap(Property::Priority, "the engine starts the command, and sets the priority itself");
 }
 
 /// Whether a launcher exists that lets a command in a container start nothing.

@@ -129,7 +129,7 @@ impl Contained {
                 Ok(())
             }
             // The reaper goes on trying.
-            Ok(false) => Err(io::Error::other("the container is still there after it was removed")),
+            Ok(false) => Err(io::Error::other("the container still exists after it was removed")),
             Err(error) => Err(error),
         }
     }
@@ -170,8 +170,9 @@ fn end(said: &str, has_cpu_bound: bool) -> io::Result<Exit> {
     let mut fields = said.trim_end_matches('\n').splitn(5, '\t');
     let mut next = || fields.next().unwrap_or_default();
     let (_, code, oom, began, error) = (next(), next(), next(), next(), next());
-    let code =
-        code.parse::<i32>().map_err(|_| io::Error::other(format!("the engine says `{}`", said.trim())))?;
+    let code = code
+        .parse::<i32>()
+        .map_err(|_| io::Error::other(format!("unexpected output of the engine: `{}`", said.trim())))?;
     // A moment of nothing: the command never began.
     let never = began.starts_with("0001-");
     Ok(Exit::Ended(match code {
@@ -222,7 +223,9 @@ fn paths_are_plain(plan: &Plan) -> io::Result<Option<OwnedFd>> {
     for (path, point) in sources {
         let folder = if point == MountPoint::Folder { OFlags::DIRECTORY } else { OFlags::empty() };
         openat2(rustix::fs::CWD, path, OFlags::PATH | OFlags::CLOEXEC | folder, Mode::empty(), resolve)
-            .map_err(|_| refused(path, "the engine would follow a link, or a path that is gone"))?;
+            .map_err(|_| {
+                refused(path, "the path contains a symlink, which the engine would follow, or was deleted")
+            })?;
     }
     let is_inner = |path: &Path| path != plan.workspace && path.starts_with(&plan.workspace);
     let is_writable = plan.workspace_access() == MountAccess::ReadWrite;
@@ -234,13 +237,13 @@ fn paths_are_plain(plan: &Plan) -> io::Result<Option<OwnedFd>> {
         Ok(()) => Ok(Some(folder)),
         Err(_) => Err(refused(
             &plan.workspace,
-            "another command runs there whose paths are taken by their names, and could lay links",
+            "another command that resolves paths by name runs there, and could create symlinks",
         )),
     }
 }
 
 fn refused(path: &Path, why: &'static str) -> io::Error {
-    let fix = "choose the native backend, which follows no links";
+    let fix = "use `--backend native`, which follows no symlinks";
     let refusal = Refusal::new(What::Write(path.to_path_buf()), SandboxRule::CannotEnforce(why), fix);
     io::Error::new(io::ErrorKind::PermissionDenied, refusal)
 }
@@ -250,8 +253,7 @@ struct Launcher(PathBuf);
 
 impl Launcher {
     fn write() -> io::Result<Self> {
-        let missing =
-            || io::Error::new(io::ErrorKind::Unsupported, "there is no launcher for this architecture");
+        let missing = || io::Error::new(io::ErrorKind::Unsupported, "no launcher for this architecture");
         let code = super::launcher::program().ok_or_else(missing)?;
         let path = std::env::temp_dir().canonicalize()?.join(format!("stockade-launcher-{}", unguessed()?));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o555).open(&path)?;

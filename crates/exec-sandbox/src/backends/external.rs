@@ -53,7 +53,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const UNTIL_TRIED: Duration = Duration::from_secs(300);
 
 /// By what means something holds that a program says of itself.
-const CLAIMED: &str = "the backend says so itself";
+const CLAIMED: &str = "a claim of the backend";
 
 /// Why that counts in part only.
 const UNTRIED: &str = "its claims are untested";
@@ -117,7 +117,7 @@ impl External {
                 Ok(claims)
             }
             Answer::Unavailable { why, fix } => Err((why, fix)),
-            other => Err(wrong(format!("it answered `{}` to the question what it can", other.name()))),
+            other => Err(wrong(format!("unexpected answer `{}` to the probe", other.name()))),
         }
     }
 
@@ -134,7 +134,10 @@ impl External {
             Refusal::new(What::Backend(self.backend()), rule, fix)
         };
         let sandbox = SandboxRequest::of(spec, variables).map_err(|why| {
-            refused("its service takes text, and a word is not UTF-8", format!("write it in UTF-8 ({why})"))
+            refused(
+                "an argument or a path is not valid UTF-8, and the protocol is JSON",
+                format!("use UTF-8: {why}"),
+            )
         })?;
         let request = Request::probe(program::OPTION.without(spec)).about(sandbox);
         let (request, patience) =
@@ -148,7 +151,7 @@ impl External {
             Ok(Answer::Refused(refusal)) => Err(refusal.refusal(self.backend())),
             Ok(Answer::Unavailable { why, fix }) => Err(refused(&why, fix)),
             Ok(Answer::Failed { why, .. }) => Err(broken(&why)),
-            Ok(_) => Err(broken("its program answered something else than what it can")),
+            Ok(_) => Err(broken("unexpected answer of its program to the probe")),
             Err(error) => Err(broken(&format!("its program did not answer: {error}"))),
         }
     }
@@ -210,9 +213,7 @@ impl Backend for External {
 
     fn about(&self) -> &str {
         self.released
-            .map_or("A program of its own, stockade-backend-NAME; what it holds is its own word", |row| {
-                row.about
-            })
+            .map_or("External program stockade-backend-NAME; its claims are untested", |row| row.about)
     }
 
     fn offer(&self, spec: &SandboxSpec, facts: &HostFacts) -> Result<Offer, Refusal> {
@@ -223,9 +224,9 @@ impl Backend for External {
         }
         let claims = self.claims(&program, spec, false).map_err(|(why, fix)| {
             let rule = SandboxRule::CannotEnforce(
-                "its program reports that it cannot, or does not report what it can",
+                "its program cannot create sandboxes here, or did not answer the probe",
             );
-            Refusal::new(What::Backend(self.backend()), rule, format!("{fix} (it says: {why})"))
+            Refusal::new(What::Backend(self.backend()), rule, format!("{fix} (it reports: {why})"))
         })?;
         Ok(self.offered(&claims, program.trust))
     }
@@ -251,9 +252,12 @@ impl Backend for External {
         let program = self.program(job.spec)?;
         let run = talk::name_of_a_run().map_err(RunError::setup("naming a run"))?;
         let request = self.request(&program, &job, &run).map_err(|why| {
-            RunError::setup("telling the backend of the command")(std::io::Error::other(why))
+            RunError::setup("sending the command to the backend")(std::io::Error::other(why))
         })?;
-        debug_assert!(matches!(job.plan.provider, Provider::Added(_)), "planned of its own offer");
+        debug_assert!(
+            matches!(job.plan.provider, Provider::Added(_)),
+            "the plan is based on the offer of this backend"
+        );
         if program.trust == Trust::Release {
             return released_run(job, program, request);
         }

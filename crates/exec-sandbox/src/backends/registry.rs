@@ -221,7 +221,7 @@ impl BackendRegistry {
         let near = nearest(backend.name(), names.iter().map(String::as_str));
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         let fix = format!(
-            "{near}There are {}; `stockade-backend-{}` on the search path would add it",
+            "{near}available backends: {}; to add one, put `stockade-backend-{}` into a directory of `PATH`",
             names.join(", "),
             backend.name()
         );
@@ -242,7 +242,7 @@ impl Row {
                 self.forget();
                 let backend = SandboxBackend::from_name(self.backend.name()).unwrap_or_default();
                 let rule = SandboxRule::CannotEnforce("its last run failed, and it does not work now");
-                let fix = format!("{fix} (it says: {why})");
+                let fix = format!("{fix} (it reports: {why})");
                 return Err(Refusal::new(What::Backend(backend), rule, fix));
             }
             self.failed.store(false, Ordering::SeqCst);
@@ -428,7 +428,7 @@ mod tests {
             let Err(RunError::Refused(refusal)) = run(&registry, &spec) else { panic!("it ran") };
             assert_eq!(refusal.rule, SandboxRule::UnknownBackend);
             assert!(
-                refusal.fix.starts_with("did you mean `named`? There are named, usual;"),
+                refusal.fix.starts_with("did you mean `named`? available backends: named, usual;"),
                 "{}",
                 refusal.fix
             );

@@ -119,7 +119,7 @@ pub(super) fn copy(
     let ready = ready.and_then(|()| Ok(rustix::io::write(&go_write, b"g").map(|_| ())?));
     if let Err(error) = ready {
         end(init.pid);
-        return Err(RunError::setup("giving the sandbox its identity")(error));
+        return Err(RunError::setup("writing the user ID maps")(error));
     }
     Ok((Running { init: Some(init), news, exit_source, _lock: None, buried_by: None }, go_write))
 }
@@ -150,7 +150,7 @@ fn bwrap(
     };
     begun().map_err(|error| {
         end(waiting.pid);
-        RunError::setup("bounding what bubblewrap starts")(error)
+        RunError::setup("creating a control group for bubblewrap")(error)
     })
 }
 

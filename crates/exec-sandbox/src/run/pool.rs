@@ -112,7 +112,7 @@ impl SandboxPool {
         streams: Streams,
         control: &RunControl,
     ) -> Result<(Plan, Outcome), RunError> {
-        let handing_over = || RunError::setup("handing over the command");
+        let handing_over = || RunError::setup("sending the command to the prepared sandbox");
         let (programs, arguments) = native::words(&planned).map_err(handing_over())?;
         let variables = native::variables(&planned).map_err(handing_over())?;
         // The command line does not fit into the shared memory.
@@ -381,7 +381,7 @@ impl Ready {
         let report = ready.running.as_ref().map(|(running, _)| read_report(&running.news)).transpose();
         match report.map_err(RunError::Watch)?.flatten() {
             Some([REPORT_READY, ..]) => Ok(ready),
-            _ => Err(RunError::setup("making a sandbox beforehand")(std::io::ErrorKind::Other.into())),
+            _ => Err(RunError::setup("preparing a sandbox for the pool")(std::io::ErrorKind::Other.into())),
         }
     }
 

@@ -17,11 +17,11 @@ pub(super) fn profile(view: &View, spec: &SandboxSpec, program: &Path) -> Result
     let mut say = |rule: &str, reason: &str| writeln!(text, "{rule} ; {reason}").unwrap_or_default();
     ALWAYS.iter().for_each(|(rule, reason)| say(rule, reason));
     match spec.spawn {
-        Spawn::Free => say("(allow process-exec process-fork)", "programs, as far as they can be read"),
+        Spawn::Free => say("(allow process-exec process-fork)", "programs that the command can read"),
         Spawn::Threads if program.is_absolute() => {
             say(&format!("(allow process-exec (literal {}))", quoted(program)?), "the one program");
         }
-        Spawn::Threads => say("(allow process-exec)", "the one program; which one is not known"),
+        Spawn::Threads => say("(allow process-exec)", "the one program; which one is unknown"),
     }
     match &spec.network {
         Network::None | Network::Proxy(_) => {}
@@ -34,7 +34,7 @@ pub(super) fn profile(view: &View, spec: &SandboxSpec, program: &Path) -> Result
     for folder in view.ancestors() {
         say(
             &format!("(allow file-read-metadata (literal {}))", quoted(folder)?),
-            "on the way to what is seen",
+            "parent directories of visible paths",
         );
     }
     for rule in &view.rules {
@@ -70,7 +70,7 @@ fn names_below(folder: &Path) -> Vec<(String, &'static str)> {
     for (path, name, answer) in paths {
         let (operations, reason) = match answer {
             Answer::Protect => ("file-write*", "other programs obey it"),
-            Answer::Hide => ("file-read-data file-write*", "it holds secrets"),
+            Answer::Hide => ("file-read-data file-write*", "it contains secrets"),
             Answer::HideWithSecret | Answer::ReportSecrets | Answer::Report => continue,
         };
         let but: Vec<String> = name

@@ -45,7 +45,7 @@ impl View {
         let mut rules: Vec<Rule> = READ.iter().map(|(path, why)| rule(path, Does::AllowRead, why)).collect();
         rules.extend(WRITE.iter().map(|(path, why)| rule(path, Does::AllowWrite, why)));
         rules.extend(
-            NEVER_READ.iter().map(|path| rule(path, Does::DenyAll, "it holds secrets of the machine")),
+            NEVER_READ.iter().map(|path| rule(path, Does::DenyAll, "it contains secrets of the machine")),
         );
         rules.extend(at_home(spec, facts));
         let (named, guarded) = named(spec, facts)?;
@@ -54,7 +54,7 @@ impl View {
             rules.push(rule(path, Does::DenyAll, "it is hidden from the command"));
         }
         for path in spec.unwritable.iter().map(|path| real(path, facts)) {
-            rules.push(rule(path, Does::DenyWrite, "it is not changed"));
+            rules.push(rule(path, Does::DenyWrite, "it cannot be changed"));
         }
         // Paths outside of all visible directories need no rule.
         let seen: Vec<PathBuf> =
@@ -108,7 +108,7 @@ fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Rule> {
             .map_or(*path, |(plain, _)| plain.rsplit_once('/').map_or(plain, |(folder, _)| folder))
     });
     for path in secrets.chain(NEVER_READ_AT_HOME.iter().copied()).filter(|path| !path.is_empty()) {
-        rules.push(rule(home.join(path), Does::DenyAll, "it holds secrets, or what is private"));
+        rules.push(rule(home.join(path), Does::DenyAll, "it contains secrets or private files"));
     }
     rules
 }
@@ -130,8 +130,8 @@ fn named(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Rule>, Vec<PathBu
     }
     if let Some(spill) = &spec.spill {
         let spill = checked(spill, MountAccess::ReadWrite, facts)?;
-        rules.push(rule(&spill, Does::AllowRead, "output that is too long to hand over"));
-        rules.push(rule(&spill, Does::AllowWrite, "output that is too long to hand over"));
+        rules.push(rule(&spill, Does::AllowRead, "output that is too long to return in one piece"));
+        rules.push(rule(&spill, Does::AllowWrite, "output that is too long to return in one piece"));
     }
     for path in &spec.read_only {
         let path = checked(path, MountAccess::ReadOnly, facts)?;

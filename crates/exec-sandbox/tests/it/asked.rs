@@ -204,7 +204,7 @@ fn an_open_network_and_no_sandbox_explain_nothing() {
     request.command = ["python3", "-c", script].map(Into::into).into();
     request.network = Network::Open;
     let planned = plan(&request, &probe(&request)).unwrap();
-    assert!(planned.to_string().contains("explain  by what it asks for"));
+    assert!(planned.to_string().contains("explain  by its system calls"));
     match run(&planned, Streams::default()) {
         Ok(outcome) => assert_eq!((outcome.end, outcome.denials), (End::Exited(1), vec![])),
         Err(error) => eprintln!("skipped: {error}"),

@@ -127,10 +127,7 @@ fn one_that_lies_or_babbles_has_run_nothing_well() {
         ("output, and no end", r#"echo '{"event":"stdout","data":"aGk="}'"#.to_owned()),
         ("a word behind the end", format!("{end}; echo '{{\"event\":\"gone\"}}'")),
         ("two ends", format!("{end}; {end}")),
-        (
-            "an exit code that there is not",
-            r#"echo '{"event":"end","cause":"exited","code":4096}'"#.to_owned(),
-        ),
+        ("invalid exit code", r#"echo '{"event":"end","cause":"exited","code":4096}'"#.to_owned()),
         ("no code", r#"echo '{"event":"end","cause":"exited"}'"#.to_owned()),
         ("an answer to another question", "echo '{\"event\":\"cleaned\",\"count\":0}'".to_owned()),
         ("an error", r#"echo '{"event":"error","message":"no room"}'"#.to_owned()),
@@ -195,7 +192,7 @@ fn one_that_cannot_is_refused_with_its_own_words_and_nothing_stands_in() {
         "#!/bin/sh\nread -r request\necho '{\"event\":\"unavailable\",\"why\":\"no server\",\"fix\":\"start it\"}'\n",
     );
     let RunError::Refused(refusal) = ground.run(|_| {}).unwrap_err() else { panic!("no refusal") };
-    assert_eq!(refusal.fix, "start it (it says: no server)");
+    assert_eq!(refusal.fix, "start it (it reports: no server)");
     // A program that does not answer, or holds less than is required.
     for program in [
         "#!/bin/sh\nexit 0\n",

@@ -24,14 +24,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The fix for a control socket that commands could reach.
 const FOLDER: &str =
-    "keep the socket in a folder that the command does not see, such as one below `/run/user`";
+    "move the socket to a directory that the command does not see, such as one below `/run/user`";
 
 /// Why a request to a shared proxy failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BrokerAskError {
     /// No program listens at the control socket.
-    #[error("no broker serves {}: {source}", socket.display())]
+    #[error("no egress proxy serves {}: {source}", socket.display())]
     NotServed {
         /// The socket.
         socket: PathBuf,
@@ -39,7 +39,7 @@ pub enum BrokerAskError {
         source: io::Error,
     },
     /// The listening program belongs to another user.
-    #[error("the broker at {} belongs to another user ({uid})", socket.display())]
+    #[error("the egress proxy at {} belongs to another user ({uid})", socket.display())]
     Anothers {
         /// The socket.
         socket: PathBuf,
@@ -47,7 +47,7 @@ pub enum BrokerAskError {
         uid: u32,
     },
     /// The proxy ended, or sent something unexpected.
-    #[error("the broker at {} does not answer: {source}", socket.display())]
+    #[error("the egress proxy at {} does not answer: {source}", socket.display())]
     Silent {
         /// The socket.
         socket: PathBuf,
@@ -72,7 +72,9 @@ impl BrokerAskError {
             Self::NotServed { socket, .. } | Self::Silent { socket, .. } => {
                 format!("start it: stockade broker serve --socket {} --allow-host HOST", socket.display())
             }
-            Self::Anothers { .. } => "ask as that user, or start one of your own".to_owned(),
+            Self::Anothers { .. } => {
+                "run the command as that user, or start your own: stockade broker serve".to_owned()
+            }
             Self::Refused { fix, .. } => fix.clone(),
         }
     }
@@ -127,7 +129,7 @@ impl Asking {
     }
 
     fn odd(&self) -> BrokerAskError {
-        self.silent(io::Error::other("it answers something else than was asked"))
+        self.silent(io::Error::other("unexpected response"))
     }
 }
 
@@ -178,7 +180,7 @@ impl JoinedBroker {
         }
         let mut writable = std::iter::once(&spec.workspace).chain(&spec.shared);
         if let Some(folder) = writable.find(|folder| socket.starts_with(folder)) {
-            let why = format!("the socket lies in `{}`, which the command sees", folder.display());
+            let why = format!("the socket is in `{}`, which is visible to the command", folder.display());
             return Err(BrokerAskError::Refused { why, fix: FOLDER.to_owned() });
         }
         let asking = Asking::connect(socket)?;
@@ -230,12 +232,12 @@ impl JoinedBroker {
             Ok(_) => {
                 return Err(SecretError::new(
                     "?",
-                    "is not lent: the broker answers something else",
-                    "start the broker anew",
+                    "is not available: unexpected response of the egress proxy",
+                    "restart the egress proxy",
                 ));
             }
             Err(error) => {
-                let why = format!("is not lent: {error}");
+                let why = format!("is not available: {error}");
                 return Err(SecretError::new("?", why, error.fix()));
             }
         };
@@ -245,8 +247,8 @@ impl JoinedBroker {
                 || spec.environment.pass.contains(&name)
             {
                 let shown = name.to_string_lossy();
-                let why = format!("is given to the command and the variable `{shown}` as well");
-                return Err(SecretError::new(&shown, why, "give one of them another name"));
+                let why = format!("has the same value as the variable `{shown}` of the command");
+                return Err(SecretError::new(&shown, why, "rename one of them"));
             }
             spec.environment.set.push((name, value.into()));
         }
@@ -265,7 +267,7 @@ impl JoinedBroker {
         match self.asking.ask(&Ask::End) {
             Ok(Answer::Ended { refused }) => Ok(refused.into_iter().map(Decision::from).collect()),
             Ok(_) | Err(_) => Err(format!(
-                "the broker at {} ended while the command ran; from then on, the command reached nothing",
+                "the egress proxy at {} ended while the command ran; the command had no network from then on",
                 self.asking.socket.display()
             )),
         }

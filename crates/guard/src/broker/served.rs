@@ -306,9 +306,12 @@ impl Served {
     /// Creates a run. Returns its token, and the network of its sandboxes.
     fn begin(&self, agent: Option<String>, lifetime: Option<Duration>) -> Result<(String, Network), Failure> {
         if self.runs().len() >= MAX_RUNS {
-            return Err(failure(format!("{MAX_RUNS} runs are under way"), "end one, and try again"));
+            return Err(failure(
+                format!("{MAX_RUNS} runs are in progress, which is the maximum"),
+                "end one, and try again",
+            ));
         }
-        let failed = |error: io::Error| failure(format!("it cannot begin a run: {error}"), "try again");
+        let failed = |error: io::Error| failure(format!("cannot start a run: {error}"), "try again");
         let token = new_name().map_err(failed)?;
         let secrets = lend(&self.what.egress).map_err(failed)?;
         let owner = RunRecord { agent: agent.clone(), ..self.what.record.clone() };
@@ -327,7 +330,7 @@ impl Served {
             let hours = MAX_LIFETIME.as_secs() / 3600;
             return Err(failure(
                 "the lifetime of a token is out of range",
-                format!("use a time of up to {hours} hours"),
+                format!("use at most {hours} hours"),
             ));
         }
         let (token, network) = self.begin(None, Some(lifetime))?;
@@ -335,7 +338,7 @@ impl Served {
         let variables = self.lend(Some(&token), &[])?;
         // The name in the audit trail must not reveal the token.
         let name =
-            new_name().map_err(|error| failure(format!("it cannot be named: {error}"), "try again"))?;
+            new_name().map_err(|error| failure(format!("cannot generate a name: {error}"), "try again"))?;
         if let Some(run) = self.runs().get(&token) {
             run.proxy.started_by(&name, None);
             run.name.set(name).ok();
@@ -368,10 +371,10 @@ impl Served {
         let Some(secrets) = secrets else { return Ok(Vec::new()) };
         secrets.get().map_err(|error| failure(error.to_string(), error.fix.clone()))?;
         if let Some(name) = given.iter().find_map(|text| secrets.named_in(text.as_bytes())) {
-            let why = format!("the secret `{name}` is given to the command in a variable or an argument");
+            let why = format!("the secret `{name}` is visible to the command in a variable or an argument");
             return Err(failure(
                 why,
-                "leave it out: the command uses the secret by its name, and never sees it",
+                "remove it: the command uses the placeholder in the secret's variable instead",
             ));
         }
         let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();

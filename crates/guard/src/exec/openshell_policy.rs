@@ -58,7 +58,7 @@ pub(super) enum OpenShellHost {
 
 /// A plan has no policy of OpenShell.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no policy of OpenShell for this plan: {why}; {fix}")]
+#[error("OpenShell has no equivalent policy: {why}; {fix}")]
 #[non_exhaustive]
 pub struct OpenShellError {
     /// Why.
@@ -78,8 +78,8 @@ pub(super) fn openshell_policy(
     let error = |why: &str, fix| OpenShellError { why: why.to_owned(), fix };
     if plan.network == Network::Open {
         return Err(error(
-            "it lets the command reach every host, and OpenShell lets it reach those that are named",
-            "name the hosts: `--allow-host NAME`",
+            "the network is open, and OpenShell only supports host lists",
+            "list the hosts: `--allow-host NAME`",
         ));
     }
     let (read, written) = paths(plan);
@@ -87,8 +87,8 @@ pub(super) fn openshell_policy(
         read.iter().chain(&written).find(|path| path.len() > MAX_PATH || path.chars().any(char::is_control));
     if odd.is_some() || read.len() + written.len() > MAX_PATHS {
         return Err(error(
-            "it has more than 256 paths, or one that is too long or no plain text",
-            "name a folder around them",
+            "it has more than 256 paths, or a path that is too long or has special characters",
+            "share a parent directory instead",
         ));
     }
     let mut lost = lost(plan);

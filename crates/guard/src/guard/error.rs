@@ -51,22 +51,22 @@ pub enum GuardError {
     #[error("`security.permission.secrets`: {0}; {fix}", fix = .0.fix)]
     Secrets(SecretError),
     /// The egress proxy cannot be started.
-    #[error("cannot hold commands to single hosts: {0}")]
+    #[error("cannot restrict commands to listed hosts: {0}")]
     Broker(#[source] io::Error),
     /// The denied files of the workspace could not be searched, and would be visible.
-    #[error("cannot keep back what `files` of the configuration denies: {0}")]
+    #[error("cannot hide the paths that `files` denies: {0}")]
     DeniedFiles(#[source] io::Error),
     /// A host list is configured, but cannot be enforced.
-    #[error("commands cannot be held to single hosts ({}) by this program, which was built without sandboxes: take them out of `security.permission.allowedNetHosts`", hosts.join(", "))]
+    #[error("this program was built without sandboxes and cannot restrict commands to listed hosts ({}): remove them from `security.permission.allowedNetHosts`", hosts.join(", "))]
     HostsWithoutBroker {
         /// The hosts.
         hosts: Vec<String>,
     },
     /// The system has no random numbers for an ID.
-    #[error("cannot name a decision: {0}")]
+    #[error("cannot generate the ID of a decision: {0}")]
     Nameless(#[source] io::Error),
     /// The directory of a graph run cannot be created or removed.
-    #[error("cannot use the folder of the graph run {}", path.display())]
+    #[error("cannot use the directory of the graph run {}", path.display())]
     GraphRun {
         /// The directory.
         path: std::path::PathBuf,
@@ -94,7 +94,7 @@ impl GuardError {
     pub const fn fix(&self) -> Option<&'static str> {
         match self {
             Self::Paths(PathGuardError::Workspace { .. }) => {
-                Some("name a workspace that is there: a folder that this user may open")
+                Some("use a workspace that exists and that this user can open")
             }
             _ => None,
         }

@@ -126,7 +126,7 @@ pub(crate) fn decision(
 /// Returns the reason, and the resolved address if it is allowed.
 fn reason(brokered: &Brokered) -> String {
     match brokered.addresses.first() {
-        Some(address) => format!("{}, and it leads to {}", brokered.reason, address.ip()),
+        Some(address) => format!("{}, and it resolves to {}", brokered.reason, address.ip()),
         None => brokered.reason.clone(),
     }
 }

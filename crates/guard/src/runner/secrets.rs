@@ -13,7 +13,7 @@ use crate::exec::{Plan, SandboxSpec};
 
 /// The fix for a secret that the command could read.
 pub(crate) const OUT_OF_SIGHT: &str =
-    "keep it outside of what the command sees, such as in `~/.config/stockade/` with the mode 600";
+    "move it to a file that the command cannot see, such as one in `~/.config/stockade/` with the mode 600";
 
 /// Checks the secrets of a command without reading them.
 pub(crate) fn lend(egress: &Egress) -> io::Result<Option<Secrets>> {
@@ -43,7 +43,7 @@ pub(super) fn get(
 fn out_of_sight(secrets: &Secrets, plan: &Plan) -> Result<(), SecretError> {
     if plan.provider == Provider::Nothing {
         let name = secrets.names().next().unwrap_or_default();
-        let fix = "run it in a sandbox, or leave its secrets out";
+        let fix = "run it in a sandbox, or remove its secrets";
         return Err(SecretError::new(name, "could be read by a command without a sandbox", fix));
     }
     secrets.files().try_for_each(|(name, path)| unseen(name, path, plan, OUT_OF_SIGHT))
@@ -55,7 +55,7 @@ pub(crate) fn unseen(name: &str, path: &Path, plan: &Plan, fix: &'static str) ->
     let Ok(real) = real_path(path) else { return Ok(()) };
     let Some(seen) = plan.may_see(&real) else { return Ok(()) };
     let (path, seen) = (path.display(), seen.display());
-    let why = format!("stands in `{path}`, which the command sees, since it sees `{seen}`");
+    let why = format!("is in `{path}`, which is visible to the command through `{seen}`");
     Err(SecretError::new(name, why, fix))
 }
 
@@ -72,15 +72,15 @@ fn keep_out(secrets: &Secrets, spec: &mut SandboxSpec, facts: &HostFacts) -> Res
         let shown = variable.to_string_lossy();
         if let Some(name) = named(value) {
             let how = format!("in the variable `{}`", shown.escape_debug());
-            return given(name, &how, "leave that variable out");
+            return given(name, &how, "remove that variable");
         }
         if variables.iter().any(|(name, _)| name == variable) {
             let how = format!("and the variable `{}` as well", shown.escape_debug());
-            return given(&shown, &how, "give one of them another name");
+            return given(&shown, &how, "rename one of them");
         }
     }
     if let Some(name) = spec.command.iter().find_map(|word| named(word)) {
-        return given(name, "in its arguments", "write the name of its variable there");
+        return given(name, "in its arguments", "use its variable instead");
     }
     spec.environment.set.extend(variables);
     Ok(())

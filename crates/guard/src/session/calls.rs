@@ -102,7 +102,7 @@ impl Session {
         let (layer, effect) = (DecisionLayer::Limits, Effect::Deny);
         let (rule, fix) = match refusal {
             CallRefusal::Steps { .. } => {
-                (DecisionRule::Steps, Some("end it with what it has, or raise `maxSteps`".to_owned()))
+                (DecisionRule::Steps, Some("finish with the current results, or raise `maxSteps`".to_owned()))
             }
             CallRefusal::BreakerOpen { .. } => (DecisionRule::Breaker, None),
             CallRefusal::Store(_) => {
@@ -122,7 +122,7 @@ fn within_limits(subject: &str) -> Result<Decision, GuardError> {
         effect: Effect::Allow,
         subject,
         rule: DecisionRule::WithinLimits,
-        reason: "steps and budget suffice".to_owned(),
+        reason: "steps and budget are sufficient".to_owned(),
         fix: None,
     };
     decision.named()

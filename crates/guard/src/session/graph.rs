@@ -51,7 +51,7 @@ impl GraphRun {
         // The checks apply to the directory itself, so it must not be a symlink to another.
         let found = fs::symlink_metadata(&path).map_err(failed)?;
         if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
-            return Err(not_ours("it is no folder of this user"));
+            return Err(not_ours("it is not a directory of this user"));
         }
         // Reset, because a node may have changed the mode.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).map_err(failed)?;

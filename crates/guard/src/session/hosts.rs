@@ -41,7 +41,7 @@ impl HostAnswer {
                     is_allowed: false,
                     rule: refused.rule.to_owned(),
                     reason: refused.reason,
-                    fix: refused.fix.map(|fix| format!("{fix}, and see what is said about that")),
+                    fix: refused.fix.map(|fix| format!("{fix}, and check again")),
                     notes: Vec::new(),
                     written: None,
                 };
@@ -51,11 +51,11 @@ impl HostAnswer {
         let fix = match &verdict.written {
             _ if verdict.is_allowed() => None,
             // Only a deny entry has decided against it.
-            Some(written) => Some(format!("take \"{written}\" out of `{LIST}`")),
+            Some(written) => Some(format!("remove \"{written}\" from `{LIST}`")),
             None => verdict.entry.as_ref().map(|entry| match policy {
                 NetPolicy::Hosts(_) => format!("add \"{entry}\" to `{LIST}`"),
                 // Without a network, an entry for one host allows that host alone.
-                _ => format!("set `{HELD}` to true and add \"{entry}\" to `{LIST}`, which hold commands to the hosts of that list"),
+                _ => format!("set `{HELD}` to true and add \"{entry}\" to `{LIST}`, which restricts commands to that list"),
             }),
         };
         let is_allowed = verdict.is_allowed();

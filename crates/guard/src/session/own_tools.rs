@@ -19,7 +19,7 @@ impl Session {
                 effect: Effect::Allow,
                 subject: name,
                 rule: DecisionRule::ToolGranted,
-                reason: "it belongs to the program that runs the agent, and no rule removes it".to_owned(),
+                reason: "it is provided by the harness of the agent, and no rule can remove it".to_owned(),
                 fix: None,
             }),
             _ => self.tool(name, None),

@@ -54,8 +54,8 @@ impl Session {
 
 const fn shared(access: Access) -> &'static str {
     match access {
-        Access::Read => "a command in the sandbox sees it",
-        Access::Write => "a command in the sandbox may change it",
+        Access::Read => "visible to commands in the sandbox",
+        Access::Write => "writable for commands in the sandbox",
     }
 }
 
@@ -63,9 +63,8 @@ const fn shared(access: Access) -> &'static str {
 fn kept_back_within(denial: &Denial) -> (String, Option<String>, Option<String>) {
     match denial {
         Denial::Write(_) => {
-            let fix = "take what names it out of `files.denyWrite` and `files.forbiddenGlobs`, or set `execSandbox.mode` to \
-                       `workspace-write`, whichever decides";
-            ("a command in the sandbox may not change it".to_owned(), Some(fix.to_owned()), None)
+            let fix = "remove matching globs from `files.denyWrite` and `files.forbiddenGlobs`, or set `execSandbox.mode` to `workspace-write`";
+            ("read-only for commands in the sandbox".to_owned(), Some(fix.to_owned()), None)
         }
         other => kept_back(other),
     }
@@ -76,19 +75,18 @@ fn kept_back(denial: &Denial) -> (String, Option<String>, Option<String>) {
     match denial {
         Denial::Read(path) => {
             let fix = format!("add \"{}\" to `{READABLE}`", path.display());
-            ("a command in the sandbox does not see it".to_owned(), Some(fix), None)
+            ("not visible to commands in the sandbox".to_owned(), Some(fix), None)
         }
         Denial::Write(_) => {
-            let never = "the configuration lets commands change the workspace and nothing else; a person can let one command do it: \
-                         `stockade exec --rw FOLDER`";
-            ("a command in the sandbox may not change it".to_owned(), None, Some(never.to_owned()))
+            let never = "the configuration limits changes to the workspace; the user can allow it for one command: `stockade exec --rw DIR`";
+            ("read-only for commands in the sandbox".to_owned(), None, Some(never.to_owned()))
         }
         Denial::Never(_, why) => {
             let reason = format!("it is shared with no command: {why}");
             (reason, None, Some("no setting shares it".to_owned()))
         }
         other => (
-            format!("a command is refused that ({})", other.name()),
+            format!("commands that use it are refused ({})", other.name()),
             None,
             Some("no setting allows it".to_owned()),
         ),

@@ -98,7 +98,7 @@ impl Session {
             PathOutcome::Pending(ask) => {
                 let rule = DecisionRule::Named(ask.rule().to_string());
                 let fix = ask.fix().and_then(words_of);
-                (Effect::Ask, rule, "a person must be asked".to_owned(), fix)
+                (Effect::Ask, rule, "the user must be asked".to_owned(), fix)
             }
             PathOutcome::Denied(violation) => {
                 let rule = DecisionRule::Named(violation.reason.name().to_owned());
@@ -130,21 +130,20 @@ pub(super) fn words_of(fix: &Fix) -> Option<String> {
         Fix::AddAllowGlob { access: Access::Read, glob } => format!("add `{glob}` to `files.allowRead`"),
         Fix::AddAllowGlob { access: Access::Write, glob } => format!("add `{glob}` to `files.allowWrite`"),
         Fix::RemoveDenyGlob { access: Access::Read, glob } => {
-            format!("take `{glob}` out of `files.denyRead`")
+            format!("remove `{glob}` from `files.denyRead`")
         }
         Fix::RemoveDenyGlob { access: Access::Write, glob } => {
-            format!("take `{glob}` out of `files.denyWrite`")
+            format!("remove `{glob}` from `files.denyWrite`")
         }
         // Globs of a preset are not in a list of the configuration, so no change removes them.
         Fix::RemoveForbiddenGlob { glob } if STANDARD_FORBIDDEN_GLOBS.contains(glob) => return None,
-        Fix::RemoveForbiddenGlob { glob } => format!("take `{glob}` out of `files.forbiddenGlobs`"),
+        Fix::RemoveForbiddenGlob { glob } => format!("remove `{glob}` from `files.forbiddenGlobs`"),
         Fix::AcceptHardLinks => return None,
         Fix::AcceptAbsolutePaths => {
-            "set `files.preset` to `daemon`, which takes absolute paths, and `files.relativeOnly` to false"
+            "set `files.preset` to `daemon`, which accepts absolute paths, and `files.relativeOnly` to false"
                 .to_owned()
         }
-        Fix::TurnJailOff => "copy the file into the workspace; only `files.preset: permissive` lets tools out of it, and that \
-                             restricts no path at all"
+        Fix::TurnJailOff => "copy the file into the workspace; only `files.preset: permissive` allows paths outside of it, and that restricts nothing"
             .to_owned(),
         other => other.to_string(),
     })

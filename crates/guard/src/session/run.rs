@@ -157,7 +157,7 @@ impl Session {
         }
         self.needs_no_sandbox(judged).then(|| {
             let rule = DecisionRule::SandboxDisabled;
-            (rule.clone(), format!("`{rule}` is `auto`, and it needs none"))
+            (rule.clone(), format!("`{rule}` is `auto`, and the command needs no sandbox"))
         })
     }
 
@@ -210,7 +210,7 @@ impl Session {
         let yes =
             matches!(reply, Reply::Decision(PermissionDecision::Allow | PermissionDecision::AllowSession));
         if !yes {
-            let reason = "a person was asked, and did not say yes".to_owned();
+            let reason = "the user was asked, and did not agree".to_owned();
             return Ok(RunAnswer::Refused(self.answered(Effect::Deny, &text, reason)?));
         }
         // Judged again, because the rules or files may have changed since the question.
@@ -325,7 +325,7 @@ impl Session {
                 match self.recalled(question.as_ref())? {
                     Some(said) if said.answer.is_yes() => {
                         let reason =
-                            format!("a person has said yes to exactly this before ({})", said.answer.name());
+                            format!("the user has allowed exactly this before ({})", said.answer.name());
                         let decision = self.answered(Effect::Sandbox, text, reason)?;
                         Ok(Dispatch::Start(decision, Box::new(prepared), RunPlace::Sandbox))
                     }

@@ -174,7 +174,7 @@ impl Session {
                 _ => break,
             }
         }
-        Ok(Err("no change of settings leads there".to_owned()))
+        Ok(Err("no change of settings allows it".to_owned()))
     }
 
     /// Returns the key of a path rule: one of the user's own lists if it contains the rule, otherwise the preset.
@@ -218,7 +218,7 @@ impl Session {
             (None, "not-listed") => of_key(config, LIST.to_owned()),
             _ => built_in(),
         };
-        let never = "no entry of a list lets it through";
+        let never = "no entry of a list allows it";
         Ok(Why { notes: answer.notes, ..why(decision, from, never) })
     }
 
@@ -307,9 +307,10 @@ fn why(decision: Decision, from: RuleOrigin, never: &str) -> Why {
 fn never_of_path(rule: &PolicyRule) -> &'static str {
     match rule {
         PolicyRule::ForbiddenGlob { glob } if STANDARD_FORBIDDEN_GLOBS.contains(glob) => {
-            "no entry takes it out of what the preset forbids; only `files.preset: permissive` would, which restricts no path at all"
+            "the preset forbids it without exceptions; only `files.preset: permissive` allows it, and that \
+             restricts nothing"
         }
-        _ => "no setting lets a tool touch it",
+        _ => "no setting gives a tool access to it",
     }
 }
 

@@ -171,13 +171,12 @@ fn programs_reach_what_is_listed_and_nothing_else() {
 hello from outside
 b'hello from outside\\n'
 urllib.error.URLError: <urlopen error Tunnel connection failed: 403 Refused by stockade (not-listed)>
-deny {other} (not-listed): the list names it with another port; it is this machine itself -> {other}
+deny {other} (not-listed): the list has it with another port; it is this machine itself -> {other}
 deny the request (disguised-address): `2130706433:{port}` names no host: it is the address 127.0.0.1 in a spelling that \
 hides it, which programs read differently
 deny the request (other-host): it asks for `{served}`, and its `Host` names `evil.test`
 curl: (56) CONNECT tunnel failed, response 403
-deny 169.254.169.254:80 (metadata): no list lets it through; it is the metadata service of a cloud, which gives out \
-credentials
+deny 169.254.169.254:80 (metadata): no list lets it through; it is a cloud metadata service, which returns credentials
 hello from outside
 curl: (7) Failed to connect to
 ",

@@ -294,7 +294,7 @@ mod live {
                 let guard = site.open(&[], &trail).unwrap();
                 let refused = guard.run("touch marker", Streams::default());
                 let error = refused.map(drop).unwrap_err().to_string();
-                assert!(error.contains("which the command may write"), "{error}");
+                assert!(error.contains("writable for the command"), "{error}");
                 assert!(!site.work().join("marker").exists());
             }
         }

@@ -80,7 +80,7 @@ fn a_command_does_not_see_the_file_of_its_secret() {
             true => {
                 let why = ran.unwrap_err();
                 assert!(
-                    why.contains("which the command sees") && why.contains("outside of"),
+                    why.contains("visible to the command") && why.contains("cannot see"),
                     "{file}: {why}"
                 );
             }

@@ -38,9 +38,11 @@ pub type Header = (String, String);
 impl Http {
     pub(super) fn new(address: &str, headers: Vec<Header>) -> Result<Self, String> {
         let proxy = env::var("HTTPS_PROXY").map_err(|_| {
-            "this runs within a sandbox that has a broker, as `stockade mcp wrap --url` begins it".to_owned()
+            "no egress proxy in this environment; start this program with `stockade mcp wrap --url URL`"
+                .to_owned()
         })?;
-        let proxy = Proxy::new(&proxy).map_err(|error| format!("HTTPS_PROXY names no broker: {error}"))?;
+        let proxy = Proxy::new(&proxy)
+            .map_err(|error| format!("HTTPS_PROXY is not the address of a proxy: {error}"))?;
         let tls = TlsConfig::builder().root_certs(roots()).build();
         Ok(Self { address: address.to_owned(), headers, proxy, tls, idle: Mutex::new(Vec::new()) })
     }
@@ -82,7 +84,7 @@ impl Http {
         for (name, value) in self.headers.iter().chain(headers) {
             request = request.header(name, value);
         }
-        let plain = |_| "a header cannot be made of that".to_owned();
+        let plain = |_| "invalid header name or value".to_owned();
         let answer = if method == "POST" {
             let request =
                 request.header("Content-Type", "application/json").body(body.to_owned()).map_err(plain)?;
@@ -104,7 +106,7 @@ fn failure(error: &ureq::Error) -> String {
             )
         }
         ureq::Error::Timeout(_) => "the server did not answer in time".to_owned(),
-        error => format!("the server could not be asked: {error}"),
+        error => format!("cannot connect to the server: {error}"),
     }
 }
 

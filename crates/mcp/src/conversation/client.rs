@@ -19,15 +19,14 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// Reason for refusing a tool that was not listed and checked.
-const LIST_FIRST: &str = "its server has not listed it since it began, or since it said that its tools have changed, or the agent \
-                          did not have it then; list the tools first";
+const LIST_FIRST: &str = "its server has not listed this tool since it started or reported changed tools, or the agent did not have the tool then; send `tools/list` first";
 
 impl<J: Judge> Conversation<J> {
     /// Handles a line of the client.
     pub(crate) fn hear_client(&mut self, line: &[u8], now: Instant) -> Vec<Out> {
         match read(line) {
             Err(unread) => {
-                let why = format!("this is no message that means one thing: {}", unread.why);
+                let why = format!("ambiguous or invalid message: {}", unread.why);
                 let id = answers(line).filter(|id| !self.asked.contains_key(id));
                 self.out.push(Out::Client(own_messages::error(id.as_ref(), unread.code, &why, None)));
             }
@@ -44,7 +43,8 @@ impl<J: Judge> Conversation<J> {
     fn asks(&mut self, id: Id, method: String, mut whole: Value, now: Instant) {
         if self.asked.contains_key(&id) {
             // A duplicate id would make the response ambiguous.
-            return self.tell(format!("the client has asked twice by one id: {}", written(&id.value())));
+            return self
+                .tell(format!("two requests of the client have the same id: {}", written(&id.value())));
         }
         let era = match era(params(&whole)) {
             Ok(era) => era,
@@ -54,14 +54,14 @@ impl<J: Judge> Conversation<J> {
             }
         };
         let Some(subject) = request(Side::Client, era, &method) else {
-            let why = format!("no revision that this proxy knows has the method `{}` so", shown(&method));
+            let why = format!("unknown method `{}`", shown(&method));
             return self.error(&id, own_messages::NO_METHOD, &why);
         };
         if let Some(gone) = self.gone.clone() {
             return self.error(&id, own_messages::NO_SERVER, &gone);
         }
         if self.asked.len() >= MAX_IN_FLIGHT {
-            let why = format!("{MAX_IN_FLIGHT} requests wait for an answer already");
+            let why = format!("{MAX_IN_FLIGHT} requests are already waiting for a response");
             return self.error(&id, own_messages::NO_SERVER, &why);
         }
         self.is_handshake |= era == Era::Handshake && subject == Subject::Greeting;
@@ -86,14 +86,13 @@ impl<J: Judge> Conversation<J> {
     fn may_call(&mut self, params: &Value) -> Result<String, String> {
         let Some(tool) = tool_name(params) else {
             return Err(
-                "stockade: the call names no tool: a name has 1 to 128 letters, digits, `_`, `-` and `.`"
-                    .to_owned(),
+                "stockade: invalid tool name: use 1 to 128 letters, digits, `_`, `-` and `.`".to_owned()
             );
         };
         let arguments = match get(params, "arguments") {
             None => serde_json::json!({}),
             Some(table @ Value::Table(_)) => table.to_json(),
-            Some(_) => return Err("stockade: the arguments of the call are no table".to_owned()),
+            Some(_) => return Err("stockade: the arguments of the call are not a JSON object".to_owned()),
         };
         let listed = self.tools.get(tool).cloned();
         let is_offered = listed == Some(Offer::Offered);
@@ -114,11 +113,9 @@ impl<J: Judge> Conversation<J> {
             Ok(HookVerdict::Deny(why)) => Err(why),
             // Here is no user to ask.
             Ok(HookVerdict::Ask(why)) => {
-                Err(format!("{why}; a person has to agree, and none can be asked here"))
+                Err(format!("{why}; the user has to agree, and cannot be asked here"))
             }
-            Ok(HookVerdict::Rewrite(_)) => {
-                Err(undecided("the arguments of a tool of a server are not changed"))
-            }
+            Ok(HookVerdict::Rewrite(_)) => Err(undecided("arguments of a server's tool are never changed")),
             Err(why) => Err(undecided(&why)),
         }
     }
@@ -142,7 +139,7 @@ impl<J: Judge> Conversation<J> {
 
     fn tells(&mut self, method: &str, whole: &Value) {
         if !is_notification(Side::Client, self.era(), method) {
-            return self.tell(format!("a notification of the client is not known: {}", shown(method)));
+            return self.tell(format!("unknown notification of the client: {}", shown(method)));
         }
         if method == "notifications/cancelled" {
             let id = get(params(whole), "requestId").and_then(Id::of);
@@ -160,7 +157,7 @@ impl<J: Judge> Conversation<J> {
     fn answers_server(&mut self, id: Option<&Id>, whole: &Value) {
         match id.is_some_and(|id| self.wanted.remove(id)) {
             true => self.out.push(Out::Server(written(whole))),
-            false => self.tell("the client has answered what the server has not asked"),
+            false => self.tell("response of the client to an unknown request"),
         }
     }
 }

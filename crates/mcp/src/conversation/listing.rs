@@ -17,7 +17,7 @@ const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef", "$schema"]
 impl<J: Judge> Conversation<J> {
     pub(super) fn listing(&mut self, asked: &Asked, result: &mut Value) -> Result<(), String> {
         let Some(Value::List(tools)) = get_mut(result, "tools") else {
-            return Err("stockade: the answer has no list of tools".to_owned());
+            return Err("stockade: the response has no list of tools".to_owned());
         };
         let tools = std::mem::take(tools);
         // The first page: results for an earlier list are obsolete.
@@ -48,7 +48,8 @@ impl<J: Judge> Conversation<J> {
         }
         if !unlisted.is_empty() {
             self.tell(format!(
-                "{} tool(s) are left out, since the agent does not have them: {}; `toolPolicy.allow` of its configuration adds them",
+                "{} tool(s) removed because the agent does not have them: {}; to allow them, add them to \
+                 `toolPolicy.allow`",
                 unlisted.len(),
                 unlisted.join(", ")
             ));
@@ -70,9 +71,7 @@ impl<J: Judge> Conversation<J> {
         let mut named = Vec::new();
         for tool in tools {
             let Some(name) = tool_name(&tool.value).map(str::to_owned) else {
-                self.tell(
-                    "a tool was left out: it has no name of 1 to 128 letters, digits, `_`, `-` and `.`",
-                );
+                self.tell("a tool was removed: its name is not 1 to 128 letters, digits, `_`, `-` and `.`");
                 continue;
             };
             let times = count.entry(name.clone()).or_default();
@@ -96,7 +95,7 @@ impl<J: Judge> Conversation<J> {
         }
         let pinned = self.judge.pin(&definitions).map_err(|why| undecided(&why))?;
         if pinned.len() != definitions.len() {
-            return Err(undecided("not every definition was held against the first one"));
+            return Err(undecided("some definitions were not compared with their first version"));
         }
         let offered = decided.iter_mut().filter(|(_, _, offer)| *offer == Offer::Offered);
         for ((_, _, offer), pinned) in offered.zip(pinned) {

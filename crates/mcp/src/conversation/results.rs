@@ -79,7 +79,7 @@ impl<J: Judge> Conversation<J> {
         };
         for note in of_text.into_iter().chain(of_bytes) {
             if !add_note(asked, result, &note) {
-                return Err(format!("stockade: the result has no place for this note: {note}"));
+                return Err(format!("stockade: cannot add this note to the result: {note}"));
             }
         }
         Ok(())
@@ -92,8 +92,7 @@ impl<J: Judge> Conversation<J> {
         let mut notes = Vec::new();
         for spelled in found {
             let bytes = base64::engine::general_purpose::STANDARD.decode(spelled);
-            let bytes =
-                bytes.map_err(|_| "stockade: bytes of the result are not spelled as such".to_owned())?;
+            let bytes = bytes.map_err(|_| "stockade: the result has invalid base64".to_owned())?;
             match self.judge.bytes(name, &bytes).map_err(|why| undecided(&why))? {
                 Looked::Fine => {}
                 Looked::Cleaned { found, note, is_hostile: false, .. } => {
@@ -102,12 +101,12 @@ impl<J: Judge> Conversation<J> {
                     }
                     if notes.len() > MAX_NOTES {
                         return Err(format!(
-                            "stockade: more of the bytes of the result have findings than can be told: {found}"
+                            "stockade: too many binary parts of the result have findings: {found}"
                         ));
                     }
                 }
                 Looked::Cleaned { found: why, .. } | Looked::Withheld(why) => {
-                    return Err(format!("stockade: bytes of the result could be an attack: {why}"));
+                    return Err(format!("stockade: binary content of the result could be an attack: {why}"));
                 }
             }
         }
@@ -122,7 +121,7 @@ impl<J: Judge> Conversation<J> {
                 if !HANDSHAKE.contains(&version) {
                     let version = shown(version);
                     return Err(format!(
-                        "stockade: the server speaks the revision `{version}`, which this proxy does not know"
+                        "stockade: the server uses the protocol version `{version}`, which this proxy does not support"
                     ));
                 }
             }
@@ -152,7 +151,7 @@ impl<J: Judge> Conversation<J> {
             for mut item in std::mem::take(items) {
                 match self.plain(method, &mut item.value) {
                     Ok(()) => kept.push(item),
-                    Err(why) => self.tell(format!("one of {list} was withheld: {why}")),
+                    Err(why) => self.tell(format!("an entry of {list} was withheld: {why}")),
                 }
             }
             set(result, list, Value::List(kept));
@@ -189,8 +188,7 @@ impl<J: Judge> Conversation<J> {
             Some(Value::Text(state)) if state.len() <= MAX_STATE => {}
             Some(_) => {
                 return Err(
-                    "stockade: the state that the server has the client keep is no text, or too long"
-                        .to_owned(),
+                    "stockade: the request state of the server is not a string, or too long".to_owned()
                 );
             }
         }
@@ -208,14 +206,18 @@ impl<J: Judge> Conversation<J> {
         let wishes = match get(within, WISHES) {
             None => return Ok(()),
             Some(Value::Table(wishes)) if wishes.len() <= MAX_WISHES => wishes,
-            Some(_) => return Err("stockade: what the server asks for is no table, or too much".to_owned()),
+            Some(_) => {
+                return Err(
+                    "stockade: the input requests of the server are not an object, or too many".to_owned()
+                );
+            }
         };
         for wanted in wishes {
             let wanted = &wanted.node.value;
             let method = text_of(wanted, "method").unwrap_or_default();
             let Some(wish) = wish(method) else {
                 let method = shown(method);
-                return Err(format!("stockade: the server asks for `{method}`, which no revision knows"));
+                return Err(format!("stockade: unknown method `{method}` in an input request of the server"));
             };
             if let Some(why) = self.why_not(wish, super::params(wanted)) {
                 return Err(why);
@@ -270,13 +272,13 @@ fn kind(asked: &Asked, result: &Value) -> Result<ResultKind, String> {
     let asks = |one: &Value| get(one, WISHES).is_some();
     let asks_within = [get(result, "task"), get(result, "result")].into_iter().flatten().any(asks);
     if asks_within || asks(result) && !is_asking {
-        return Err("stockade: the result asks for something, and is not of the kind that asks".to_owned());
+        return Err("stockade: the result has input requests, but its type does not permit them".to_owned());
     }
     match (kind, asked.era) {
         // Earlier revisions do not have this member.
         (None, _) => match get(result, "task") {
             Some(_) if asked.subject == Subject::Call && !asked.takes_tasks => {
-                Err("stockade: the server has begun a task that the client did not ask for".to_owned())
+                Err("stockade: the server started a task that the client did not request".to_owned())
             }
             _ => Ok(ResultKind::Complete),
         },
@@ -285,7 +287,7 @@ fn kind(asked: &Asked, result: &Value) -> Result<ResultKind, String> {
         (Some(Value::Text(kind)), Era::Stateless) if kind == "task" && asked.takes_tasks => {
             Ok(ResultKind::Complete)
         }
-        _ => Err("stockade: the result is of no kind that its revision has here".to_owned()),
+        _ => Err("stockade: unknown type of the result".to_owned()),
     }
 }
 

@@ -33,20 +33,20 @@ impl<J: Judge> Conversation<J> {
 
     /// Handles a line above the maximum length, whose subject is unknown.
     pub(crate) fn server_overflowed(&mut self) -> Vec<Out> {
-        self.fail_all("the server has sent a message that is longer than any may be");
+        self.fail_all("the server sent a message that exceeds the maximum length");
         std::mem::take(&mut self.out)
     }
 
     fn garbage(&mut self, line: &[u8], unread: &Unread) {
         self.garbage += 1;
-        self.tell(format!("a line of the server is no message: {}", unread.why));
+        self.tell(format!("invalid line of the server: {}", unread.why));
         if let Some(id) = answers(line).filter(|id| self.asked.contains_key(id)) {
             self.asked.remove(&id);
-            let why = format!("the answer of the server does not mean one thing: {}", unread.why);
+            let why = format!("ambiguous response of the server: {}", unread.why);
             self.error(&id, own_messages::WITHHELD, &why);
         }
         if self.garbage >= MAX_GARBAGE {
-            let why = format!("the server has sent {MAX_GARBAGE} lines in a row that are no messages");
+            let why = format!("the server sent {MAX_GARBAGE} invalid lines in a row");
             self.gone = Some(why.clone());
             self.fail_all(&why);
             self.out.push(Out::Stop(why));
@@ -56,14 +56,10 @@ impl<J: Judge> Conversation<J> {
     /// Handles a request of the server, which exists in the era of the handshake.
     fn wants(&mut self, id: Id, method: &str, whole: &Value) {
         let why = match request(Side::Server, Era::Handshake, method) {
-            _ if !self.is_handshake => {
-                Some("servers of this revision ask for nothing by themselves".to_owned())
-            }
-            None => {
-                Some(format!("no revision that this proxy knows lets a server ask for `{}`", shown(method)))
-            }
+            _ if !self.is_handshake => Some("servers of this protocol version send no requests".to_owned()),
+            None => Some(format!("unknown server request `{}`", shown(method))),
             Some(_) if self.wanted.len() >= MAX_IN_FLIGHT || self.wanted.contains(&id) => {
-                Some("too many requests wait for an answer, or one of this id does".to_owned())
+                Some("too many requests are waiting for a response, or one with this id is".to_owned())
             }
             Some(Subject::ClientFeature(wish)) => self.why_not(wish, params(whole)),
             Some(_) => None,
@@ -84,7 +80,7 @@ impl<J: Judge> Conversation<J> {
 
     fn notes(&mut self, method: &str, whole: &Value, now: Instant) {
         if !is_notification(Side::Server, self.era(), method) {
-            return self.tell(format!("a notification of the server is not known: {}", shown(method)));
+            return self.tell(format!("unknown notification of the server: {}", shown(method)));
         }
         let said = params(whole);
         // A server may send requests within the status of a task.

@@ -59,7 +59,8 @@ impl TryFrom<Stored> for PinnedServer {
             (None, Some(salt), Some(digest), Some(shown)) => {
                 Ok(Self { salt, digest, shown, tools, is_old: false })
             }
-            _ => Err("a server has a digest of its command line, a salt, and what of it is shown".to_owned()),
+            _ => Err("a server must have a digest of its command line, a salt, and the command line to show"
+                .to_owned()),
         }
     }
 }

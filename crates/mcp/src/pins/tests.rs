@@ -60,7 +60,7 @@ fn a_broken_file_grants_nothing() {
     {
         fs::write(pins.file.path(), broken).unwrap();
         let why = pin(&pins, &[], "t", "{}").unwrap_err();
-        assert!(why.contains("does not hold pins"), "{why}");
+        assert!(why.contains("is not a pins file"), "{why}");
     }
 }
 

@@ -104,7 +104,7 @@ impl Speech {
             }
             ("tools/call", _) => return self.call(id, era, params),
             _ => {
-                let why = format!("there is no method `{}`", shown(method));
+                let why = format!("unknown method `{}`", shown(method));
                 return Reply::Client(error(&own, -32601, &why));
             }
         };
@@ -116,16 +116,16 @@ impl Speech {
         let name = at(params, &["name"]).as_str().unwrap_or_default();
         let Some(tool) = Tool::named(name) else {
             let names = TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
-            let why = format!("there is no tool `{}`; there are {names}", shown(name));
+            let why = format!("unknown tool `{}`; available tools: {names}", shown(name));
             return Reply::Client(error(&own, -32602, &why));
         };
         let arguments = match at(params, &["arguments"]) {
             Value::Null => Map::new(),
             Value::Object(arguments) => arguments.clone(),
-            _ => return Reply::Client(error(&own, -32602, "the arguments of the tool are no table")),
+            _ => return Reply::Client(error(&own, -32602, "the tool's arguments are not a JSON object")),
         };
         if self.waiting.len() >= MAX_IN_FLIGHT || self.waiting.values().any(|waiting| waiting.id == id) {
-            return Reply::Client(error(&own, -32000, "too many calls wait, or one of this id does"));
+            return Reply::Client(error(&own, -32000, "too many calls are waiting, or one with this id is"));
         }
         match tool.parameters(&self.agent, arguments) {
             Err(why) => Reply::Client(answer(&own, era, failed(&why))),
@@ -247,7 +247,7 @@ fn note(printed: &Value) -> Option<String> {
         ));
     }
     if let Some(removed) = at(printed, &["removed"]).as_u64().filter(|removed| *removed > 0) {
-        said.push(format!("{removed} hidden part(s) were taken out"));
+        said.push(format!("{removed} hidden part(s) were removed"));
     }
     let said = said.join("; ");
     (!said.is_empty()).then(|| {

@@ -66,7 +66,7 @@ impl Tool {
         if let Some(other) = arguments.keys().find(|key| !self.members.contains(&key.as_str())) {
             let known = self.members.join(", ");
             let shown: String = other.chars().take(64).flat_map(char::escape_default).collect();
-            return Err(format!("`{}` takes no `{shown}`; it takes {known}", self.name));
+            return Err(format!("`{}` has no argument `{shown}`; its arguments are {known}", self.name));
         }
         if let Some(missing) =
             self.required.iter().find(|name| arguments.get(**name).is_none_or(Value::is_null))

@@ -99,7 +99,7 @@ pub struct ChainChange {
 #[non_exhaustive]
 pub enum ChainError {
     /// The forbidden globs stand outside the chain.
-    #[error("`{FORBIDDEN_GLOBS}` stands outside the chain and cannot be removed, replaced or preceded")]
+    #[error("`{FORBIDDEN_GLOBS}` is not part of the chain and cannot be removed, replaced or preceded")]
     Fixed,
     /// There is no policy of that name.
     #[error("no policy `{name}` in the chain{}", nearest.as_deref().map_or_else(String::new, |name| format!("; did you mean `{name}`?")))]

@@ -87,9 +87,9 @@ impl fmt::Display for PolicyRule {
         match self {
             Self::AbsolutePaths => formatter.write_str("only paths relative to the workspace are taken"),
             Self::Unresolvable(error) => error.fmt(formatter),
-            Self::Jail => formatter.write_str("it lies outside the workspace, and the workspace is a jail"),
+            Self::Jail => formatter.write_str("it is outside of the workspace, to which tools are confined"),
             Self::HardLink => formatter.write_str(
-                "the file has more names (hard links) than were found in the workspace, so it may lie outside as well",
+                "the file has hard links that were not found in the workspace, so it may also be outside",
             ),
             Self::HardLinkNotFound => formatter.write_str(
                 "the file has more names (hard links) than were found, and the workspace is too large or too deep to \
@@ -97,20 +97,20 @@ impl fmt::Display for PolicyRule {
             ),
             Self::SpecialFile => formatter.write_str("it is a device, a socket or a pipe, not a file or folder"),
             Self::ForbiddenGlob { glob } => {
-                write!(formatter, "the forbidden glob `{}` covers it, and nothing overrides that", Shown(glob))
+                write!(formatter, "the forbidden glob `{}` matches it, which nothing overrides", Shown(glob))
             }
             Self::DenyGlob { policy, glob } => write!(formatter, "{policy} denies `{}`", Shown(glob)),
             Self::AllowGlob { policy, glob } => write!(formatter, "{policy} allows `{}`", Shown(glob)),
-            Self::Default { policy } => write!(formatter, "no glob of {policy} matches it, so its default holds"),
+            Self::Default { policy } => write!(formatter, "no glob of {policy} matches it, so its default applies"),
             Self::CommandPattern { policy, pattern } => write!(formatter, "{policy} names `{}`", Shown(pattern)),
-            Self::Custom { policy } => write!(formatter, "the policy {policy} says so"),
+            Self::Custom { policy } => write!(formatter, "decided by the policy {policy}"),
             Self::DangerousName { id, reason } => write!(formatter, "{id}: it {reason}"),
             Self::Command { reason, .. } => formatter.write_str(reason),
-            Self::NothingDecided => formatter.write_str("no policy decides on it"),
-            Self::Answer => formatter.write_str("a person was asked"),
-            Self::SessionAnswer => formatter.write_str("a person was asked earlier in this run"),
+            Self::NothingDecided => formatter.write_str("no policy decides it"),
+            Self::Answer => formatter.write_str("the user was asked"),
+            Self::SessionAnswer => formatter.write_str("the user was asked earlier in this run"),
             Self::UnknownAnswer => {
-                formatter.write_str("the answer was none of allow, deny, allow-session, deny-session")
+                formatter.write_str("the answer was not allow, deny, allow-session or deny-session")
             }
         }
     }

@@ -40,7 +40,7 @@ pub enum SandboxError {
         path: PathBuf,
     },
     /// The configuration names another workspace than the caller found.
-    #[error("the configuration says the workspace is `{}`, the caller says `{}`", configured.display(), found.display())]
+    #[error("the workspace is `{}` in the configuration, and `{}` in the request", configured.display(), found.display())]
     OtherWorkspace {
         /// In the configuration.
         configured: PathBuf,

@@ -61,25 +61,23 @@ pub enum ResolveError {
     #[error(transparent)]
     Invalid(#[from] InvalidPath),
     /// Its links go round in a circle, or there are too many of them.
-    #[error("its links lead in a circle")]
+    #[error("its symlinks form a loop")]
     Loop,
     /// It goes through a link of `/proc` that leads wherever some process happens to be.
     #[error("it goes through a magic link of /proc")]
     MagicLink,
     /// A component that must be a directory is not one.
-    #[error("a part of it is no folder")]
+    #[error("a part of it is not a directory")]
     NotAFolder,
     /// It goes up behind a link. The kernel goes up from the link's target; programs that normalise paths as text go up from
     /// the link itself, and these differ.
-    #[error(
-        "it goes up (`..`) behind a link, where programs disagree which folder is meant: name the file without `..`"
-    )]
+    #[error("it has `..` after a symlink, which programs resolve differently: use a path without `..`")]
     UpBehindLink,
     /// A part of it may not be looked at.
-    #[error("a part of it may not be read")]
+    #[error("a part of it cannot be read")]
     Unreadable,
     /// It was something else a moment ago.
-    #[error("it changed while it was being judged")]
+    #[error("it changed while it was checked")]
     Changed,
 }
 

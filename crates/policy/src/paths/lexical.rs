@@ -50,7 +50,7 @@ pub(crate) fn check(path: &Path) -> Result<(), InvalidPath> {
 #[non_exhaustive]
 pub enum TraversalError {
     /// They lead out of the base.
-    #[error("`{}` leads out of `{}`", segments.join("/").escape_debug(), base.display())]
+    #[error("`{}` is outside of `{}`", segments.join("/").escape_debug(), base.display())]
     Escapes {
         /// The folder.
         base: PathBuf,
@@ -58,7 +58,7 @@ pub enum TraversalError {
         segments: Vec<String>,
     },
     /// They leave the base once a program decodes their percent escapes.
-    #[error("`{}` leads out of `{}` when its percent escapes are decoded", segments.join("/").escape_debug(), base.display())]
+    #[error("`{}` is outside of `{}` when its percent escapes are decoded", segments.join("/").escape_debug(), base.display())]
     EscapesWhenDecoded {
         /// The folder.
         base: PathBuf,

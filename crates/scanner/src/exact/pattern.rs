@@ -16,7 +16,7 @@ const LAZY_DFA_BYTES: usize = 1 << 20;
 /// Why a pattern cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PatternError {
-    #[error("there is no fragment called `{{{0}}}`")]
+    #[error("unknown fragment `{{{0}}}`")]
     UnknownFragment(String),
     #[error("the pattern is not a regular expression: {0}")]
     Syntax(String),

@@ -75,7 +75,7 @@ impl Said {
     pub(super) fn is_bound(self, question: Option<&str>, session: Option<&str>) -> Result<(), Fault> {
         if self.answer().lasts() && question.is_none() {
             return Err(Fault::parameters(
-                "an answer that is to last needs `question`: the `id` of what a person was shown",
+                "a saved answer needs `question`: the `id` of the question that the user was shown",
             ));
         }
         if matches!(self, Self::AllowSession | Self::DenySession) && session.is_none() {
@@ -108,7 +108,7 @@ impl Reply {
     ) -> Result<Self, Fault> {
         let Some(said) = said else {
             return match id {
-                Some(_) => Err(Fault::parameters("`question` needs `answer`: what a person has said to it")),
+                Some(_) => Err(Fault::parameters("`question` needs `answer`: the answer of the user")),
                 None => Ok(Self::None),
             };
         };

@@ -195,7 +195,7 @@ fn a_trail_is_set_aside_and_the_next_one_says_so() {
         let aside = site.path.with_file_name(format!("aside-{kind}"));
         let writer = site.open().unwrap();
         let run = writer.start(AuditEvent::new(EventKind::SandboxStarted)).unwrap();
-        assert!(AuditTrail::rotate(&site.path, options(), &aside).is_err(), "a run is under way");
+        assert!(AuditTrail::rotate(&site.path, options(), &aside).is_err(), "a run is in progress");
         run.end(AuditEvent::new(EventKind::SandboxCompleted)).map(drop).unwrap();
         let rotated = AuditTrail::rotate(&site.path, options(), &aside).unwrap();
         assert_eq!((rotated.before.id, &rotated.wrong), (12, &None));

@@ -91,38 +91,38 @@ fn a_strict_schema_finds_what_is_written_wrong() {
 fn what_no_pod_holds_is_refused_with_a_fix() {
     type Change = fn(&mut SandboxSpec, &mut ClusterSettings);
     let rows: &[(Change, &str)] = &[
-        (|spec, _| spec.container.image = None, "no image was named"),
-        (|spec, _| spec.container.image = Some("--privileged".to_owned()), "no name of an image"),
+        (|spec, _| spec.container.image = None, "missing image"),
+        (|spec, _| spec.container.image = Some("--privileged".to_owned()), "invalid image name"),
         (
             |spec, _| spec.container.runtime = Some("a b".to_owned()),
-            "no name of a Secret or of a RuntimeClass",
+            "invalid name of a Secret or RuntimeClass",
         ),
-        (|spec, _| spec.confinement = Confinement::None, "pods and nothing else"),
-        (|spec, _| spec.shared = vec!["/srv/x".into()], "folders of this machine"),
+        (|spec, _| spec.confinement = Confinement::None, "without a sandbox"),
+        (|spec, _| spec.shared = vec!["/srv/x".into()], "directories of this machine"),
         (|spec, _| spec.network = Network::Broker { socket: "/s".into() }, "socket or a proxy"),
         (|spec, _| spec.spawn = Spawn::Threads, "no launcher"),
-        (|spec, _| spec.limits.cpu_time = Limit::AtMost(Duration::from_secs(1)), "time of processors"),
-        (|spec, _| spec.limits.memory = Limit::Unlimited, "without a bound on memory"),
+        (|spec, _| spec.limits.cpu_time = Limit::AtMost(Duration::from_secs(1)), "CPU time limit"),
+        (|spec, _| spec.limits.memory = Limit::Unlimited, "needs a memory limit"),
         (|spec, _| spec.workspace = "work".into(), "not visible in the sandbox"),
         (|spec, _| spec.cwd = Some("/etc".into()), "not visible in the sandbox"),
         (|spec, _| spec.environment.set = vec![("A-B".into(), "x".into())], "letters, digits and `_`"),
-        (|spec, _| spec.environment.set = vec![("A".into(), "x".repeat(1 << 20).into())], "half a mebibyte"),
-        (|spec, _| spec.command.push("x".repeat(1 << 20).into()), "half a mebibyte"),
-        (|_, settings| settings.workspace = ClusterWorkspace::Upload, "do not come back"),
+        (|spec, _| spec.environment.set = vec![("A".into(), "x".repeat(1 << 20).into())], "512 KiB"),
+        (|spec, _| spec.command.push("x".repeat(1 << 20).into()), "512 KiB"),
+        (|_, settings| settings.workspace = ClusterWorkspace::Upload, "not copied back"),
         (|_, settings| settings.user = Some((0, 0)), "as root"),
         (|_, settings| settings.user = Some((1000, 0)), "as root"),
         (
             |_, settings| {
                 settings.workspace = ClusterWorkspace::Claim { name: "A b".to_owned(), folder: None }
             },
-            "no name of a claim",
+            "invalid name or directory of a claim",
         ),
         (
             |_, settings| {
                 settings.workspace =
                     ClusterWorkspace::Claim { name: "a".to_owned(), folder: Some("../b".to_owned()) };
             },
-            "no name of a claim",
+            "invalid name or directory of a claim",
         ),
     ];
     for (change, wanted) in rows {
@@ -178,13 +178,13 @@ fn a_kubeconfig_that_weakens_or_runs_something_is_refused_with_the_reason() {
     let off = CONFIG.replace("server:", "insecure-skip-tls-verify: false, server:");
     assert!(read(&off).is_ok(), "what is switched off says nothing");
     let rows = [
-        ("token: abc", "exec: {command: aws}", "runs whatever it likes"),
-        ("token: abc", "auth-provider: {name: gcp}", "given up"),
+        ("token: abc", "exec: {command: aws}", "would run a program"),
+        ("token: abc", "auth-provider: {name: gcp}", "has removed"),
         ("token: abc", "username: a, password: b", "password"),
-        ("token: abc", "token: abc, as: root", "acts as another"),
-        ("server:", "insecure-skip-tls-verify: true, server:", "takes every server"),
+        ("token: abc", "token: abc, as: root", "impersonates another"),
+        ("server:", "insecure-skip-tls-verify: true, server:", "does not verify"),
         ("server:", "proxy-url: 'http://p', server:", "proxy"),
-        ("server:", "tls-server-name: x, server:", "another name"),
+        ("server:", "tls-server-name: x, server:", "tls-server-name"),
         ("server:", "sever: 'https://x', server:", "no key"),
         ("https://k.example:6443", "http://k.example:6443", "neither https"),
         ("https://k.example:6443", "https://me@k.example", "neither https"),
@@ -193,12 +193,12 @@ fn a_kubeconfig_that_weakens_or_runs_something_is_refused_with_the_reason() {
         ("token: abc", "token: abc, tokenFile: /x", "several of them"),
         ("current-context: a", "current-context: b", "no context called `b`"),
         ("cluster: c, user", "cluster: d, user", "no cluster called `d`"),
-        ("user: u", "user: u, namespace: A_b", "no name of a namespace"),
-        ("eA==", "???", "no base64"),
+        ("user: u", "user: u, namespace: A_b", "invalid name of a namespace"),
+        ("eA==", "???", "not valid base64"),
         (
             "- {name: u, user: {token: abc}}",
             "- {name: u, user: {token: abc}}\n- {name: u, user: {token: d}}",
-            "has two",
+            "duplicate name",
         ),
         ("kind: Config", "kind: [", ""),
     ];

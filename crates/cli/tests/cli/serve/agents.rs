@@ -83,7 +83,7 @@ fn a_person_is_asked_and_the_answer_holds_once() {
     {
         let answer = serving.call("exec", &request);
         assert_eq!(answer["error"]["code"].as_i64().unwrap_or(0), code, "{request}: {answer}");
-        assert!(code == 0 || answer["error"]["message"].as_str().unwrap().contains("a person"), "{answer}");
+        assert!(code == 0 || answer["error"]["message"].as_str().unwrap().contains("the user"), "{answer}");
     }
     assert!(fs::exists(format!("{workspace}/made")).unwrap());
     // An answer does not help where no question was to be asked.

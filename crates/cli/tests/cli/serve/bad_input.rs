@@ -144,14 +144,14 @@ const ROWS: &[Row] = &[
     Row {
         name: "a workspace that is not there",
         workspace: "nowhere",
-        says: &["cannot open the workspace", "No such file or directory", "name a workspace that is there"],
+        says: &["cannot open the workspace", "No such file or directory", "use a workspace that exists"],
         only_running: true,
         ..ROW
     },
     Row {
         name: "a workspace that is a file",
         workspace: "skill/SKILL.md",
-        says: &["cannot open the workspace", "name a workspace that is there"],
+        says: &["cannot open the workspace", "use a workspace that exists"],
         only_running: true,
         ..ROW
     },

@@ -72,7 +72,7 @@ fn several_clients_are_served_and_a_server_that_died_is_no_hindrance() {
     drop(idle);
     let second = serve(&listening.socket()).output().unwrap();
     let said = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert!(second.status.code() == Some(2) && said.contains("a server listens on"), "{said}");
+    assert!(second.status.code() == Some(2) && said.contains("another server already listens on"), "{said}");
     // Killed, it leaves its socket behind; the next one takes its place.
     let folder = listening.stop();
     assert!(folder.path().join("s").exists());
@@ -90,18 +90,18 @@ fn a_socket_of_another_user_or_in_a_shared_directory_is_refused() {
         assert!(output.status.code() == Some(2) && said.contains(why), "{why}: {said}");
     };
     fs::write(&path, "mine").unwrap();
-    refused("is there already");
+    refused("already exists");
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
     fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink("elsewhere", &path).unwrap();
-    refused("is there already");
+    refused("already exists");
     fs::remove_file(&path).unwrap();
     let held = UnixListener::bind(&path).unwrap();
-    refused("a server listens on");
+    refused("another server already listens on");
     drop(held);
     for mode in [0o777, 0o1777, 0o770] {
         fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
-        refused("others may write to the folder");
+        refused("other users can write to the directory");
     }
 }
 

@@ -43,7 +43,7 @@ pub(in crate::hazards) const SHAPES: &[Shape] = &[
         floor: Ask,
         programs: &["sed", "gsed"],
         fires: |command| scripts(command).any(|script| effect(script) == Some(SedEffect::Writes)),
-        reason: "makes sed write a file that is named in its script",
+        reason: "makes sed write a file",
         fix: "redirect the output of sed instead",
         matches: &[
             "sed -n 'w /etc/cron.d/evil' file",
@@ -60,8 +60,8 @@ pub(in crate::hazards) const SHAPES: &[Shape] = &[
         floor: Sandbox,
         programs: &["sed", "gsed"],
         fires: |command| !only_prints(command),
-        reason: "runs a script of sed that may do more than change text",
-        fix: "write the script with p, d, q, s and y alone",
+        reason: "runs a sed script that may do more than change text",
+        fix: "use only the commands p, d, q, s and y",
         matches: &[
             "sed 'r /etc/shadow' f",
             "sed \"$x\" f",

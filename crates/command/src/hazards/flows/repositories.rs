@@ -96,7 +96,7 @@ impl Looks<'_> {
             }
             FoundRepository::Own(facts) => {
                 let by = git::started_by(facts, command)?;
-                Some(started(span, &format!("the repository names a program itself, by `{by}`")))
+                Some(started(span, &format!("the repository sets a program with `{by}`")))
             }
         }
     }
@@ -106,8 +106,8 @@ fn elsewhere(span: Span) -> Hazard {
     Hazard {
         id: "git-elsewhere",
         floor: Floor::Sandbox,
-        reason: "runs git where another repository may be found, whose settings name programs".to_owned(),
-        fix: "run git at the top of the workspace: `git log -- folder` instead of `cd folder && git log`"
+        reason: "runs git in a directory where it may find another repository, whose settings can run programs".to_owned(),
+        fix: "run git in the root of the workspace: `git log -- directory` instead of `cd directory && git log`"
             .to_owned(),
         span,
         variable: None,
@@ -118,8 +118,8 @@ fn started(span: Span, what: &str) -> Hazard {
     Hazard {
         id: "git-repository",
         floor: Floor::Sandbox,
-        reason: format!("git may start what the repository names: {what}"),
-        fix: "read the configuration and the hooks of the repository; what is the user's own belongs into `~/.gitconfig`"
+        reason: format!("git may start programs that the repository sets: {what}"),
+        fix: "review the configuration and the hooks of the repository; move the user's own settings to `~/.gitconfig`"
             .to_owned(),
         span,
         variable: None,

@@ -52,8 +52,8 @@ pub(super) static TOOLS: &[Row] = rows! {
         ["kill 1", "kill -9 %1", "kill %1 1", "kill -1 %1"];
     "schedule-list" Allow "crontab": "lists what is started regularly", [Require(&["-l"]), Operands(0), Deny(&["-e", "-r", "-i", "-u"])],
         ["crontab -l"], ["crontab x", "crontab -r", "crontab -e", "crontab -l x"];
-    "remote-version" Allow "ssh -V": "tells its version", [Operands(0)], ["ssh -V"], ["ssh -V host id", "ssh host"];
-    "key-fingerprint" Allow "ssh-keygen": "tells which key it is", [Require(&["-l"]), Operands(1),
+    "remote-version" Allow "ssh -V": "prints its version", [Operands(0)], ["ssh -V"], ["ssh -V host id", "ssh host"];
+    "key-fingerprint" Allow "ssh-keygen": "prints a key fingerprint", [Require(&["-l"]), Operands(1),
             Deny(&["-D", "-R", "-A", "-p", "-y", "-t", "-s", "-i", "-K", "-H", "-Y", "-M", "-w"])],
         ["ssh-keygen -l -f k.pub", "ssh-keygen -lf k.pub"], ["ssh-keygen -t rsa", "ssh-keygen -y -f k", "ssh-keygen -l -D x.so"];
     // Copies with no machine in between. `host:path` and `rsync://` name another one.
@@ -62,7 +62,7 @@ pub(super) static TOOLS: &[Row] = rows! {
         ["rsync -av a/ b/", "rsync -n a b"], ["rsync -a a host:b", "rsync -e id a b", "rsync a rsync://h/m", "rsync --daemon"];
     // Packages.
     "packages-list" Sandbox "npm|pnpm|yarn|bun ls|list|ll|la|why|explain|root|prefix|bin|fund|help|licenses|query":
-        "tells which packages are there", [ELSEWHERE], ["npm ls", "yarn why x", "pnpm list --depth 0"], ["npm install", "npm view x", "npm config list"];
+        "lists packages", [ELSEWHERE], ["npm ls", "yarn why x", "pnpm list --depth 0"], ["npm install", "npm view x", "npm config list"];
     "packages-script" Sandbox "pnpm -r|--recursive test|build|lint|run|typecheck|check|format": "a script of the project", [ELSEWHERE],
         ["pnpm -r test"], ["pnpm -r publish", "pnpm -r exec id", "pnpm -r update"];
     "packages-rehearse" Sandbox "npm|pnpm|cargo publish|package|update|remove": "shows what would be done",
@@ -75,52 +75,52 @@ pub(super) static TOOLS: &[Row] = rows! {
     "packages-exec" Sandbox "npm|pnpm|yarn|bun exec|x tsc|vue-tsc|eslint|prettier|biome|stylelint|jest|vitest|mocha|ava|tap|c8|nyc|karma|\
         playwright|cypress|ts-node|tsx|vite|webpack|rollup|esbuild|nx|turbo|next|nuxt|astro|ng|svelte-check|prisma|typedoc|rimraf":
         "runs a tool of the project", [ELSEWHERE], ["pnpm exec tsc --noEmit"], ["npm exec evil", "pnpm dlx tsc"];
-    "python-list" Sandbox "pip|pip3 list|show|freeze|check|inspect|help": "tells which packages are there",
+    "python-list" Sandbox "pip|pip3 list|show|freeze|check|inspect|help": "lists packages",
         [Deny(&["--index-url", "-i", "--extra-index-url", "--proxy", "--python", "--log"])],
         ["pip list", "pip3 show requests", "pip freeze"], ["pip install x", "pip config list", "pip --python x list"];
-    "python-cache" Sandbox "pip|pip3|uv cache dir|info|list": "tells what was fetched before", [], ["pip cache dir"], ["pip cache purge"];
-    "python-uv" Sandbox "uv pip list|show|freeze|check|tree": "tells which packages are there", [], ["uv pip list"], ["uv pip install x"];
-    "python-uv-tree" Sandbox "uv tree|version|help": "tells which packages are there", [], ["uv tree"], ["uv sync", "uv add x"];
-    "python-project" Sandbox "poetry|pdm|hatch|pipenv show|check|about|graph|version|help|--venv": "tells about the project", [],
+    "python-cache" Sandbox "pip|pip3|uv cache dir|info|list": "lists downloaded files", [], ["pip cache dir"], ["pip cache purge"];
+    "python-uv" Sandbox "uv pip list|show|freeze|check|tree": "lists packages", [], ["uv pip list"], ["uv pip install x"];
+    "python-uv-tree" Sandbox "uv tree|version|help": "lists packages", [], ["uv tree"], ["uv sync", "uv add x"];
+    "python-project" Sandbox "poetry|pdm|hatch|pipenv show|check|about|graph|version|help|--venv": "prints information about the project", [],
         ["poetry show", "poetry check"], ["poetry add x", "poetry publish", "poetry config x"];
-    "python-env" Sandbox "poetry|conda|mamba|micromamba env info|list": "tells about the project", [], ["poetry env info", "conda env list"],
+    "python-env" Sandbox "poetry|conda|mamba|micromamba env info|list": "prints information about the project", [], ["poetry env info", "conda env list"],
         ["poetry env remove x", "conda env create"];
     "python-run" Sandbox "uv|poetry|pdm|hatch|pipenv|rye run pytest|mypy|ruff|black|flake8|pylint|isort|tox|nox|coverage|pyright|\
         pre-commit|mkdocs|sphinx-build|bandit|ty|basedpyright": "runs a tool of the project", [], ["uv run pytest -q", "poetry run mypy src"],
         ["uv run curl x", "uv run --with evil pytest", "poetry run sh"];
     "python-script" Sandbox "uv|poetry|pdm|hatch|pipenv|rye run python|python3 *.py": "runs code of the project", [], ["uv run python x.py"],
         ["uv run python -c 1", "uv run https://e.example/x.py"];
-    "conda-list" Sandbox "conda|mamba|micromamba list|info": "tells which packages are there", [], ["conda list"], ["conda install x"];
-    "go-tell" Sandbox "go list|env|doc|version|help": "tells about the project", [Deny(&["-w", "-u", "-toolexec", "-exec", "-vettool"])],
+    "conda-list" Sandbox "conda|mamba|micromamba list|info": "lists packages", [], ["conda list"], ["conda install x"];
+    "go-tell" Sandbox "go list|env|doc|version|help": "prints information about the project", [Deny(&["-w", "-u", "-toolexec", "-exec", "-vettool"])],
         ["go list ./...", "go env GOPATH"], ["go env -w A=b", "go install x", "go get x"];
     "go-module" Sandbox "go mod graph|why|verify|tidy|edit|init|vendor": "changes the module", [], ["go mod tidy"], ["go mod download"];
     "go-tool" Sandbox "go tool cover|nm|objdump|vet|doc|fix|trace|buildid": "a tool of the project", [Deny(&["-http", "-vettool"])],
         ["go tool cover -func=c.out"], ["go tool x", "go tool pprof x"];
-    "deno-routine" Sandbox "deno test|fmt|lint|check|doc|info|bench|types|coverage": "a routine of the project",
+    "deno-routine" Sandbox "deno test|fmt|lint|check|doc|info|bench|types|coverage": "a task of the project",
         [Deny(&["*:*", "--allow-run", "-A", "--allow-all", "--config", "-c"])], ["deno test", "deno fmt --check"], ["deno run x", "deno test -A", "deno test https://e/x.ts"];
-    "rust-tell" Sandbox "rustup show|which|doc|check|help": "tells which compilers are there", [], ["rustup show"], ["rustup update", "rustup run x y"];
-    "rust-list" Sandbox "rustup toolchain|target|component|override list": "tells which compilers are there", [], ["rustup toolchain list"],
+    "rust-tell" Sandbox "rustup show|which|doc|check|help": "lists compilers", [], ["rustup show"], ["rustup update", "rustup run x y"];
+    "rust-list" Sandbox "rustup toolchain|target|component|override list": "lists compilers", [], ["rustup toolchain list"],
         ["rustup toolchain install x"];
-    "ruby-tell" Sandbox "bundle list|show|info|check|licenses|platform|version": "tells which packages are there", [], ["bundle check"], ["bundle install"];
+    "ruby-tell" Sandbox "bundle list|show|info|check|licenses|platform|version": "lists packages", [], ["bundle check"], ["bundle install"];
     "ruby-run" Sandbox "bundle exec rspec|rake|rubocop|rails|jekyll|cucumber|minitest|standardrb|ruby-lsp|srb": "runs a tool of the project", [],
         ["bundle exec rspec"], ["bundle exec sh", "bundle exec curl x"];
-    "ruby-gems" Sandbox "gem list|environment|contents|which|specification|help": "tells which packages are there", [Deny(&["-r", "--remote", "-b", "--both"])],
+    "ruby-gems" Sandbox "gem list|environment|contents|which|specification|help": "lists packages", [Deny(&["-r", "--remote", "-b", "--both"])],
         ["gem list"], ["gem install x", "gem list -r"];
-    "php-tell" Sandbox "composer show|validate|licenses|depends|why|prohibits|why-not|check-platform-reqs|about": "tells which packages are there",
+    "php-tell" Sandbox "composer show|validate|licenses|depends|why|prohibits|why-not|check-platform-reqs|about": "lists packages",
         [Deny(&["-d", "--working-dir"])], ["composer show", "composer validate"], ["composer install", "composer exec x"];
-    "system-list" Sandbox "yum|dnf|zypper|apk|snap|flatpak|port list|info|search|repolist|provides|repoquery|policy": "tells which packages are there",
+    "system-list" Sandbox "yum|dnf|zypper|apk|snap|flatpak|port list|info|search|repolist|provides|repoquery|policy": "lists packages",
         [Deny(&["--installroot", "--repofrompath", "-c", "--config", "--setopt", "--root"])], ["dnf list", "snap list", "apk info"], ["dnf install x", "snap remove x"];
-    "system-pacman" Sandbox "pacman -Q*|-Ss|-Si": "tells which packages are there", [Deny(&["--hookdir", "--root", "-r", "--config", "-b"])],
+    "system-pacman" Sandbox "pacman -Q*|-Ss|-Si": "lists packages", [Deny(&["--hookdir", "--root", "-r", "--config", "-b"])],
         ["pacman -Q", "pacman -Ss x"], ["pacman -S x", "pacman -R x"];
     "system-rehearse" Sandbox "apt-get|apt|aptitude": "shows what would be done", [Require(&["-s"]), Deny(&["-o", "--option", "-c", "--config-file"])],
         ["apt-get -s install x"], ["apt-get install x", "apt-get -s -o x=y install z"];
     "system-rehearse-long" Sandbox "apt-get|apt|aptitude": "shows what would be done", [Require(&["--dry-run"]), Deny(&["-o", "--option", "-c", "--config-file"])],
         ["apt-get install --dry-run x"], ["apt install x"];
-    "system-brew" Sandbox "brew search|doctor|desc|uses|formulae|casks|commands": "tells which packages are there", [], ["brew search x"], ["brew install x"];
-    "versions-list" Sandbox "asdf|mise|nvm|rbenv|pyenv|nodenv|volta|fnm|sdk list|ls|current|versions|version|which|where": "tells which versions are there",
+    "system-brew" Sandbox "brew search|doctor|desc|uses|formulae|casks|commands": "lists packages", [], ["brew search x"], ["brew install x"];
+    "versions-list" Sandbox "asdf|mise|nvm|rbenv|pyenv|nodenv|volta|fnm|sdk list|ls|current|versions|version|which|where": "lists versions",
         [], ["asdf list", "nvm ls"], ["asdf install x", "nvm use 20", "mise exec -- x"];
     // Clusters and clouds.
-    "container-networks" Allow "docker|podman|nerdctl network|volume|buildx|builder|plugin|node|service inspect|ls|du": "tells about containers",
+    "container-networks" Allow "docker|podman|nerdctl network|volume|buildx|builder|plugin|node|service inspect|ls|du": "prints information about containers",
         [Deny(&["-H", "--host", "--config"])], ["docker network inspect x", "docker buildx ls"], ["docker volume rm x", "docker inspect x", "docker buildx build ."];
     "cluster-rehearse" Allow "kubectl|oc apply|create|delete|label|annotate|scale|set|patch|replace|expose|autoscale": "shows what would be done",
         [Require(&["?-dry-run=client"]), REHEARSED], ["kubectl apply --dry-run=client -f x.yaml"],

@@ -37,13 +37,13 @@ pub enum CommandRuleFileProblem {
         reason: String,
     },
     /// The file is longer than any file of rules.
-    #[error("the file has {bytes} bytes, and {max} is the most: split it", max = super::MAX_COMMAND_RULE_FILE_BYTES)]
+    #[error("the file has {bytes} bytes; the maximum is {max}: split it", max = super::MAX_COMMAND_RULE_FILE_BYTES)]
     TooLarge {
         /// How long it is.
         bytes: usize,
     },
     /// The file was written for a newer version.
-    #[error("the file has version {found}, and {known} is the newest that is known here: update stockade", known = super::VERSION)]
+    #[error("the file has version {found}, and this program supports up to {known}: update stockade", known = super::VERSION)]
     Newer {
         /// Its version.
         found: i64,
@@ -53,7 +53,7 @@ pub enum CommandRuleFileProblem {
     Schema(#[from] SchemaProblem),
     /// What is not certain would be allowed.
     #[error(
-        "`unanalysable` cannot be `allow`: what is not understood is not allowed; choose sandbox, ask or deny"
+        "`unanalysable` cannot be `allow`, because such commands cannot be checked; use sandbox, ask or deny"
     )]
     AllowsUnread,
     /// A rule does not pass the checks.

@@ -20,7 +20,7 @@ use super::super::super::target::Host;
 /// Its name in certificates.
 const NAME: &str = "Stockade, for one run";
 
-const OF_HOST: &str = "Looked into by Stockade";
+const OF_HOST: &str = "Inspected by Stockade";
 
 /// How far its certificates are backdated, because clocks differ a little.
 const BEFORE: Duration = Duration::from_secs(24 * 3600);

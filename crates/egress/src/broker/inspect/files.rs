@@ -89,7 +89,9 @@ fn folder(parent: &Path) -> io::Result<(PathBuf, Alive)> {
     let mut tried = 0;
     loop {
         let mut random = [0; 8];
-        SystemRandom::new().fill(&mut random).map_err(|_| io::Error::other("there are no random numbers"))?;
+        SystemRandom::new()
+            .fill(&mut random)
+            .map_err(|_| io::Error::other("no random numbers are available"))?;
         let folder = parent.join(format!("{PREFIX}{:016x}", u64::from_ne_bytes(random)));
         match DirBuilder::new().mode(0o755).create(&folder) {
             Ok(()) => match Alive::take(&folder) {
@@ -104,7 +106,9 @@ fn folder(parent: &Path) -> io::Result<(PathBuf, Alive)> {
                     tried += 1;
                 }
                 None => {
-                    return Err(io::Error::other("another process owns the directory of the certificates"));
+                    return Err(io::Error::other(
+                        "the directory of the certificates belongs to another process",
+                    ));
                 }
             },
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tried < TRIES => tried += 1,

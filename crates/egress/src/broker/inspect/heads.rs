@@ -22,23 +22,25 @@ pub(super) fn is_for(target: &NetTarget, scheme: &str, head: &request::Parts) ->
         return Err(bad("CONNECT is for proxies, and this host is not one"));
     }
     if uri.scheme_str().is_some_and(|named| named != scheme) {
-        return Err(bad("it names another scheme than it came by"));
+        return Err(bad("its scheme differs from that of the connection"));
     }
     if head.headers.get_all(header::CONTENT_LENGTH).iter().count() > 1 {
-        return Err(bad("it names `content-length` twice"));
+        return Err(bad("it has two `content-length` headers"));
     }
     if length(head) > MAX_HEAD {
         return Err(BadRequest { status: 431, ..bad(&format!("its head is longer than {MAX_HEAD} bytes")) });
     }
     let path = path(uri);
     if path != "*" && !path.starts_with('/') {
-        return Err(bad("a host is asked for a path"));
+        return Err(bad("send a path, not a whole URL"));
     }
     let mut named = head.headers.get_all(header::HOST).iter();
     let hosts = (named.next(), named.next());
     let host = match hosts {
-        (one, None) => one.map(|one| one.to_str().map_err(|_| bad("its `Host` is no name"))).transpose()?,
-        _ => return Err(bad("it names `host` twice")),
+        (one, None) => {
+            one.map(|one| one.to_str().map_err(|_| bad("its `Host` is not a valid host name"))).transpose()?
+        }
+        _ => return Err(bad("it has two `Host` headers")),
     };
     let authority = uri.authority().map(http::uri::Authority::as_str);
     [host, authority].into_iter().flatten().try_for_each(|named| is_same(target, named))
@@ -52,8 +54,11 @@ fn is_same(target: &NetTarget, named: &str) -> Result<(), BadRequest> {
     Err(BadRequest {
         status: 403,
         rule: "other-host",
-        reason: format!("it was let through to `{target}`, and asks there for `{}`", named.escape_debug()),
-        fix: Some("ask for the host itself".to_owned()),
+        reason: format!(
+            "its connection is allowed to `{target}`, and the request is for `{}`",
+            named.escape_debug()
+        ),
+        fix: Some("connect to that host directly".to_owned()),
     })
 }
 
@@ -105,7 +110,7 @@ const WRITTEN_ANEW: [HeaderName; 3] = [header::TRANSFER_ENCODING, header::UPGRAD
 pub(super) fn is_passed_on_whole(head: &request::Parts) -> Result<(), BadRequest> {
     let mut expected = head.headers.get_all(header::EXPECT).iter();
     if expected.any(|value| !value.as_bytes().eq_ignore_ascii_case(b"100-continue")) {
-        return Err(BadRequest { status: 417, ..bad("it expects something else than `100-continue`") });
+        return Err(BadRequest { status: 417, ..bad("its `Expect` is not `100-continue`") });
     }
     let offered = head.headers.get_all(header::UPGRADE).iter();
     if asks_for_websocket(head) {

@@ -31,8 +31,8 @@ impl Roots {
         let first = named.or_else(of_the_machine);
         if first.is_none() && extra.is_empty() {
             let why = format!(
-                "there are no certificates of authorities on this machine, so no server can be told from another; \
-                 install `ca-certificates`, or name a file of them in {INSTEAD}"
+                "no CA certificates on this machine, so servers cannot be authenticated; install `ca-certificates`, \
+                 or set {INSTEAD} to a file"
             );
             return Err(io::Error::new(io::ErrorKind::NotFound, why));
         }

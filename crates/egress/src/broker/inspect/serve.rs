@@ -279,11 +279,10 @@ impl Inspected {
         self.beat();
         let becomes_websocket = response.status() == StatusCode::SWITCHING_PROTOCOLS;
         if becomes_websocket && !is_websocket {
-            return Err(self.not_answered("it answers with another protocol than was asked for"));
+            return Err(self.not_answered("it switched to a protocol that was not requested"));
         }
         if !heads::is_framed_plainly(response.headers()) {
-            let why = "its answer has a transfer coding beside `chunked`, which ends with the connection"
-                .to_owned();
+            let why = "its response has a transfer coding other than `chunked`".to_owned();
             return Err(Box::new(Brokered::refused(&self.target, "unreadable-answer", why)).into());
         }
         let on_server = hyper::upgrade::on(&mut response);
@@ -300,7 +299,7 @@ impl Inspected {
             BodyRewrite::Unchanged => None,
             BodyRewrite::Pieces(filter) => Some(filter),
             BodyRewrite::Whole { .. } => {
-                return Err(self.not_answered("an answer is not held back until all of it is there"));
+                return Err(self.not_answered("responses are not buffered completely"));
             }
         };
         if becomes_websocket {
@@ -401,9 +400,7 @@ impl Inspected {
             let length = all.len().saturating_add(more.len());
             if length > most {
                 let refused = Brokered {
-                    reason: format!(
-                        "all of it has to be read before it goes, and it is longer than {most} bytes"
-                    ),
+                    reason: format!("it must be buffered completely, and is longer than {most} bytes"),
                     ..too_much(&self.target, Over::Upload)
                 };
                 return Err(Box::new(refused).into());
@@ -419,9 +416,8 @@ impl Inspected {
     /// Returns the refusal for a body when others already use all buffer space.
     fn no_room(&self) -> Stop {
         let refused = Brokered {
-            reason: "all of it has to be read before it goes, and too much is being read so already"
-                .to_owned(),
-            fix: Some("send it again when others are through".to_owned()),
+            reason: "it must be buffered completely, and the buffers of this run are full".to_owned(),
+            fix: Some("retry when other requests have finished".to_owned()),
             ..Brokered::refused(&self.target, "too-many-bodies", "")
         };
         Stop::Refused(Box::new(refused), None)
@@ -433,11 +429,7 @@ impl Inspected {
 
     /// Returns the refusal of a request that was allowed and recorded, and failed afterwards.
     fn not_answered(&self, why: &str) -> Stop {
-        Stop::Recorded(self.shared.failed(
-            &self.brokered,
-            "cannot-connect",
-            format!("it does not answer: {why}"),
-        ))
+        Stop::Recorded(self.shared.failed(&self.brokered, "cannot-connect", format!("no response: {why}")))
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn judged(path: &Path) -> Result<PathBuf, Unsafe> {
         }
         links += 1;
         if links > MAX_LINKS {
-            return Err(Unsafe::Unreadable(io::Error::other("its folders are links that lead in circles")));
+            return Err(Unsafe::Unreadable(io::Error::other("its directories are a symlink loop")));
         }
         if !is_ours(&metadata(&next)?) {
             return Err(Unsafe::Link(next));

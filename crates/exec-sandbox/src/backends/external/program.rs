@@ -71,7 +71,7 @@ impl Program {
             Some(path) => PathBuf::from(path),
             None => find(name).ok_or_else(|| {
                 let fix = format!(
-                    "put `{PREFIX}{name}` on the search path, or name it: --backend-option program=/…"
+                    "put `{PREFIX}{name}` into a directory of `PATH`, or use `--backend-option program=/PATH`"
                 );
                 ("its program was not found", fix)
             })?,
@@ -97,7 +97,7 @@ impl Program {
             ));
         }
         if data.mode() & 0o022 & !own.mode() != 0 {
-            return Err(("others may write its program", format!("chmod go-w {}", real.display())));
+            return Err(("other users can write its program", format!("chmod go-w {}", real.display())));
         }
         let variables = released.variables().collect();
         Ok(Self { path: real, trust: Trust::Release, variables, file: file(&data) })
@@ -106,7 +106,10 @@ impl Program {
     /// Checks a program: only its user and root may have written it, and no command in this workspace.
     pub(super) fn checked(path: &Path, workspace: Option<&Path>) -> Result<Self, Wrong> {
         if !path.is_absolute() {
-            return Err(("its program is not named in full", "name an absolute path".to_owned()));
+            return Err((
+                "the path of its program is not absolute",
+                "use `--backend-option program=/PATH`".to_owned(),
+            ));
         }
         let (real, own) = started(path)?;
         outside(&real, workspace)?;
@@ -122,7 +125,7 @@ impl Program {
                 ));
             }
             if data.mode() & 0o022 != 0 && !is_sticky {
-                return Err(("others may write its program", format!("chmod go-w {}", at.display())));
+                return Err(("other users can write its program", format!("chmod go-w {}", at.display())));
             }
         }
         Ok(Self { path: real, trust: Trust::OwnWord, variables: Vec::new(), file: file(&own) })
@@ -134,13 +137,13 @@ fn started(path: &Path) -> Result<(PathBuf, fs::Metadata), Wrong> {
     let real = fs::canonicalize(path).map_err(|_| missing(path))?;
     let data = fs::metadata(&real).map_err(|_| missing(path))?;
     if !data.is_file() || data.mode() & 0o111 == 0 {
-        return Err(("its program is no file that can be started", format!("chmod +x {}", real.display())));
+        return Err(("its program is not an executable file", format!("chmod +x {}", real.display())));
     }
     Ok((real, data))
 }
 
 fn missing(path: &Path) -> Wrong {
-    ("its program was not found", format!("look at {}", path.display()))
+    ("its program was not found", format!("check the path: `ls -l {}`", path.display()))
 }
 
 /// Checks that a program lies outside the workspace.
@@ -150,8 +153,8 @@ fn outside(real: &Path, workspace: Option<&Path>) -> Result<(), Wrong> {
         folder.is_ok_and(|folder| real.starts_with(folder))
     };
     if workspace.is_some_and(inside) {
-        let fix = "move it out of the workspace, to a folder that commands cannot write".to_owned();
-        return Err(("its program lies in the workspace, where commands may have written it", fix));
+        let fix = "move it to a directory that commands cannot write".to_owned();
+        return Err(("its program is in the workspace, where a command could have written it", fix));
     }
     Ok(())
 }
@@ -209,17 +212,17 @@ mod tests {
         let mode = |at: &Path, mode: u32| fs::set_permissions(at, fs::Permissions::from_mode(mode)).unwrap();
         let why = |workspace: Option<&Path>| Program::checked(&path, workspace).map_err(|wrong| wrong.0);
         mode(&path, 0o644);
-        assert_eq!(why(None).unwrap_err(), "its program is no file that can be started");
+        assert_eq!(why(None).unwrap_err(), "its program is not an executable file");
         mode(&path, 0o755);
         let first = why(None).unwrap();
         assert_eq!(
             why(Some(folder.path())).unwrap_err(),
-            "its program lies in the workspace, where commands may have written it"
+            "its program is in the workspace, where a command could have written it"
         );
         for (at, open) in [(path.as_path(), 0o775), (path.as_path(), 0o757), (folder.path(), 0o777)] {
             let before = fs::metadata(at).unwrap().permissions();
             mode(at, open);
-            assert_eq!(why(None).unwrap_err(), "others may write its program", "{at:?} {open:o}");
+            assert_eq!(why(None).unwrap_err(), "other users can write its program", "{at:?} {open:o}");
             fs::set_permissions(at, before).unwrap();
         }
         // A link is followed first: what counts is where it leads.

@@ -97,7 +97,7 @@ mod tests {
             (What::Variable("A".to_owned()), SandboxRule::PlainVariable),
             (What::Property(Property::Network), why),
         ] {
-            let refusal = Refusal::new(what, rule, "leave it out");
+            let refusal = Refusal::new(what, rule, "remove it");
             let json = serde_json::to_string(&RefusedRequest::of(&refusal)).unwrap();
             let read: RefusedRequest = serde_json::from_str(&json).unwrap();
             assert_eq!(read.refusal(backend), refusal, "{json}");

@@ -24,13 +24,13 @@ pub(super) struct Released {
 pub(super) const RELEASED: &[Released] = &[
     Released {
         name: "e2b",
-        about: "A virtual machine at E2B, with a copy of the workspace; only by name",
+        about: "Virtual machine at E2B, with a copy of the workspace; never auto-selected",
         variables: &["E2B_API_KEY"],
         missing: "its program, stockade-backend-e2b, is not installed",
     },
     Released {
         name: "kubernetes",
-        about: "A Job in the cluster of your kubeconfig, from --image; only by name",
+        about: "Kubernetes Job in the cluster of your kubeconfig, from --image; never auto-selected",
         variables: &["KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"],
         missing: "its program, stockade-backend-kubernetes, is not installed",
     },
@@ -53,8 +53,8 @@ impl Released {
     /// Returns how to install the program.
     pub(super) fn fix(&self) -> String {
         format!(
-            "put `stockade-backend-{}` of the same release beside `stockade`: \
-             `cargo install --locked --path crates/backends-remote`",
+            "install `stockade-backend-{}` of the same release beside `stockade`: `cargo install --locked --path \
+             crates/backends-remote`",
             self.name
         )
     }
@@ -95,7 +95,7 @@ impl Texts {
             return known;
         }
         if texts.len() >= MAX_TEXTS {
-            return "its program gave more reasons than are kept";
+            return "its program reported too many different reasons";
         }
         let kept: &'static str = Box::leak(text.to_owned().into_boxed_str());
         texts.insert(kept);
@@ -112,7 +112,7 @@ mod tests {
         let texts = Texts(Mutex::default());
         assert!(std::ptr::eq(texts.keep("a reason"), texts.keep("a reason")));
         let last = (0..2 * MAX_TEXTS).map(|number| texts.keep(&format!("reason {number}"))).last();
-        assert_eq!(last, Some("its program gave more reasons than are kept"));
+        assert_eq!(last, Some("its program reported too many different reasons"));
         assert_eq!(texts.keep("a reason"), "a reason");
     }
 

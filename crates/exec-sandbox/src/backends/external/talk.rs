@@ -87,7 +87,7 @@ impl Talk {
                 Ok(Some(line))
             }
             None if self.said.len() > MAX_LINE => {
-                Err(io::Error::other("a line of it is longer than a mebibyte"))
+                Err(io::Error::other("one of its lines is longer than 1 MiB"))
             }
             None => Ok(None),
         }
@@ -117,7 +117,7 @@ pub(super) fn ask(program: &Program, request: &Request, patience: Duration) -> i
         }
         let rest = late.saturating_duration_since(Instant::now());
         if rest.is_zero() {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "it does not answer"));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "no answer in time"));
         }
         let mut fds = vec![PollFd::new(&talk.stdout, PollFlags::IN)];
         let writes = talk.stdin.as_ref().filter(|_| !waiting.is_empty());
@@ -132,7 +132,7 @@ pub(super) fn ask(program: &Program, request: &Request, patience: Duration) -> i
             }
         }
         if reads && talk.read()?.is_none() {
-            return Err(io::Error::other("it ended without an answer"));
+            return Err(io::Error::other("it exited without an answer"));
         }
     }
 }
@@ -188,12 +188,12 @@ pub(super) fn run(
     let mut talk = Talk::begin(program).map_err(RunError::setup("starting the program of the backend"))?;
     let last = converse(&mut talk, request, command, Trust::OwnWord).and_then(|last| match last {
         Last::Ended(Ended { end: End::TimedOut | End::Cancelled | End::OutOfDisk, .. }) => {
-            Err(io::Error::other("it said an end that only programs of a release say"))
+            Err(io::Error::other("it reported a cause that is reserved for the backends of a release"))
         }
         Last::Ended(ended) => Ok(Some(ended.end)),
         Last::Kill => Ok(None),
         Last::Failed { why, .. } => Err(io::Error::other(why)),
-        Last::Refused(_) => Err(io::Error::other("it said `refused` while a command ran")),
+        Last::Refused(_) => Err(io::Error::other("unexpected line `refused` while a command ran")),
     });
     match last {
         Ok(Some(end)) => Ok(end),
@@ -205,12 +205,11 @@ pub(super) fn run(
         Err(error) => {
             drop(talk);
             let ended = gone(program, kill);
-            let more =
-                ended.err().map(|error| format!("; its command may run on: {error}")).unwrap_or_default();
-            Err(RunError::Watch(io::Error::new(
-                error.kind(),
-                format!("the backend broke off: {error}{more}"),
-            )))
+            let more = ended
+                .err()
+                .map(|error| format!("; its command may still be running: {error}"))
+                .unwrap_or_default();
+            Err(RunError::Watch(io::Error::new(error.kind(), format!("the backend failed: {error}{more}"))))
         }
     }
 }
@@ -230,7 +229,7 @@ pub(super) fn run_of_release(
         Ok(Last::Failed { why, doing: None }) => Err(RunError::Watch(io::Error::other(why))),
         Ok(Last::Kill) => Err(RunError::Watch(io::Error::other("its program did not end the command"))),
         Err(error) => {
-            let message = format!("its program broke off, and the command may run on: {error}");
+            let message = format!("its program failed, and the command may still be running: {error}");
             Err(RunError::Watch(io::Error::new(error.kind(), message)))
         }
     }
@@ -241,7 +240,7 @@ fn gone(program: &Program, kill: &Request) -> io::Result<()> {
     match ask(program, kill, UNTIL_GONE)? {
         Answer::Gone => Ok(()),
         Answer::Failed { why, .. } => Err(io::Error::other(why)),
-        other => Err(io::Error::other(format!("it answered `{}` and not that it is gone", other.name()))),
+        other => Err(io::Error::other(format!("unexpected answer `{}` to the kill request", other.name()))),
     }
 }
 
@@ -289,7 +288,7 @@ fn converse(talk: &mut Talk, request: &Request, command: AddedCommand, trust: Tr
             waiting = next_input(&mut input)?;
         }
         if reads && talk.read()?.is_none() {
-            return Err(io::Error::other("it ended without saying how the command ended"));
+            return Err(io::Error::other("it exited without reporting how the command ended"));
         }
     }
 }
@@ -311,7 +310,10 @@ fn hand_on(
             Answer::Refused(refused) => return Ok(Some(Last::Refused(refused))),
             Answer::Failed { why, doing } => return Ok(Some(Last::Failed { why, doing })),
             other => {
-                return Err(io::Error::other(format!("it said `{}` while a command ran", other.name())));
+                return Err(io::Error::other(format!(
+                    "unexpected line `{}` while a command ran",
+                    other.name()
+                )));
             }
         }
     }
@@ -334,7 +336,7 @@ fn ended(talk: &mut Talk) -> io::Result<()> {
     let late = Instant::now() + TO_END;
     loop {
         if !talk.said.is_empty() {
-            return Err(io::Error::other("it said something behind the end"));
+            return Err(io::Error::other("it wrote a line after `end`"));
         }
         let rest = late.saturating_duration_since(Instant::now());
         if rest.is_zero() {

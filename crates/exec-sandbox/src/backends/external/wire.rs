@@ -98,7 +98,9 @@ impl Request {
             // It has said which gap that leaves.
             Network::Broker { .. } | Network::Proxy(_) if trust == Trust::Release => "none",
             Network::Broker { .. } | Network::Proxy(_) => {
-                return Err("it cannot be held to a broker; close its network, or open it".to_owned());
+                return Err(
+                    "it cannot use an egress proxy; use `--network none` or `--network open`".to_owned()
+                );
             }
         };
         let argv = std::iter::once(&plan.program).chain(&plan.arguments);
@@ -260,11 +262,9 @@ impl Answer {
     /// Parses a line, or returns why it is not of this protocol.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
         let line: BackendLine = serde_json::from_slice(line)
-            .map_err(|error| format!("a line of it is not part of the protocol: {error}"))?;
+            .map_err(|error| format!("one of its lines is not part of the protocol: {error}"))?;
         let bytes = |data: String| {
-            STANDARD
-                .decode(data)
-                .map_err(|error| format!("a line of it has bytes that are no base64: {error}"))
+            STANDARD.decode(data).map_err(|error| format!("one of its lines has invalid base64: {error}"))
         };
         Ok(match line {
             BackendLine::Capabilities { holds, workspace, enforced, gaps } => {
@@ -314,7 +314,7 @@ fn end(cause: EndCause, code: Option<i32>) -> Result<End, String> {
         (EndCause::TimedOut, _) => Ok(End::TimedOut),
         (EndCause::Cancelled, _) => Ok(End::Cancelled),
         (EndCause::Exited | EndCause::Signalled, _) => {
-            Err("an end of it has no code that there is".to_owned())
+            Err("its `end` line has no valid exit code or signal".to_owned())
         }
     }
 }

@@ -33,18 +33,18 @@ pub enum GlobErrorKind {
     #[error("`~` is not expanded; write the whole path")]
     Tilde,
     /// It goes upwards. Paths are compared after `..` is resolved, so it could never match.
-    #[error("`..` never matches, because paths are resolved first; write the path it leads to")]
+    #[error("`..` never matches, because paths are resolved first; write the resolved path")]
     Upwards,
     /// It has a NUL byte.
     #[error("contains a NUL byte")]
     Nul,
     /// It is longer than any honest glob, or the list has more globs than any honest list.
     #[error(
-        "too long; at most {MAX_GLOBS} globs of {MAX_GLOB_BYTES} bytes are taken, {MAX_LIST_BYTES} bytes together"
+        "too long; the maximum is {MAX_GLOBS} globs of {MAX_GLOB_BYTES} bytes, {MAX_LIST_BYTES} bytes in total"
     )]
     TooLong,
     /// The globs of a list are short, but too much to compile.
-    #[error("the list is too much to compile; write it with fewer globs, `?` and brackets")]
+    #[error("the list is too large to compile; use fewer globs, `?` and brackets")]
     TooLarge,
     /// It cannot be parsed.
     #[error("{0}")]

@@ -286,7 +286,7 @@ impl Evaluated {
         let word = if said.answer.is_yes() { "yes" } else { "no" };
         Self {
             action: said.effect.name(),
-            reason: format!("a person has said {word} to exactly this ({})", said.answer.name()),
+            reason: format!("the user has answered {word} to exactly this ({})", said.answer.name()),
             matched_rule: Some("answer".to_owned()),
             answered: Some(AnsweredBy::of(said)),
             ..self

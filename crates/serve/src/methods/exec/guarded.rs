@@ -172,7 +172,7 @@ fn ended(ran: Ran, result: Option<ToolResult>) -> Ended {
 fn unasked(pending: &PendingRun) -> Fault {
     let decision = pending.decision();
     let message =
-        format!("a person must be asked first; send the request again with their `answer`: {decision}");
+        format!("the user must be asked first; send the request again with their `answer`: {decision}");
     let data = json!({ "decision": decision, "question": pending.question() });
     Fault::new(fault::REFUSED, message).with(data)
 }
