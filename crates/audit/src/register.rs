@@ -1,8 +1,9 @@
-//! What is known of a trail apart from it: where it ends, and the keys of what comes next.
+//! The state of a trail, stored outside of it: where the trail ends, and the keys for the next record and checkpoint.
 //!
-//! There is a file for each trail in a folder of the user's, which no command in a sandbox reaches. It has two places for
-//! what is known, of which the older is written over: a loss of power can spoil one of them, and never both.
-#![expect(clippy::disallowed_methods, reason = "reads, writes and locks the files of the register")]
+//! Each trail has a state file in a directory of the user that is not visible in a sandbox. An attacker who edits the trail does
+//! not have the keys in it, so a missing, changed or added record is found. The file has two slots, and each write replaces the
+//! older one: a power failure can damage one of them, but never both.
+#![expect(clippy::disallowed_methods, reason = "reads, writes and locks the state files of trails")]
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -23,22 +24,22 @@ use crate::record::{AuditRecord, Head};
 use crate::seal::{SealKey, SigningSeed};
 use stockade_text::to_hex;
 
-/// How many bytes there are for what is known. It is a few thousand at most.
+/// Size of a slot in bytes. A state needs a few thousand.
 const PLACE_BYTES: u64 = 32 << 10;
 
-/// How much of the digests since the last checkpoint is known at least, where there are that many.
+/// Minimum size of the stored digests since the last checkpoint, if there are that many.
 const MAX_RECENT_BYTES: usize = 512 * PREFIX_BYTES;
 
-/// How long a process waits for another one that writes.
+/// How long a process waits for the lock of another one.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is known of a trail.
+/// The state of a trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Known {
     turn: u64,
-    /// Where the trail is.
+    /// The path of the trail.
     pub(crate) path: PathBuf,
-    /// What its checkpoints call it.
+    /// The name of the trail in its checkpoints.
     pub(crate) origin: String,
     /// The digest of its first record.
     pub(crate) first: Option<String>,
@@ -46,14 +47,14 @@ pub(crate) struct Known {
     pub(crate) frontier: Frontier,
     key: SealKey,
     pub(crate) signing: SigningSeed,
-    /// How long the file of its checkpoints is.
+    /// The size of its checkpoint file.
     pub(crate) checkpoint_bytes: u64,
     /// The first bytes of the digests of the records since the last checkpoint.
     pub(crate) recent: Vec<u8>,
 }
 
 impl Known {
-    /// What is known of a trail that has just begun.
+    /// Returns the state of a new trail.
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
         Ok(Self {
             turn: 0,
@@ -69,7 +70,7 @@ impl Known {
         })
     }
 
-    /// Seals the next record, and forgets the key of it.
+    /// Seals the next record, and replaces the key by its digest, so that the record cannot be sealed again.
     pub(crate) fn seal(&mut self, record: &mut AuditRecord) {
         record.seal = Some(self.key.seal(&record.hash));
         self.take(record);
@@ -87,7 +88,7 @@ impl Known {
         follows
     }
 
-    /// Accepts an unsealed record, from a time without a register.
+    /// Accepts an unsealed record that was written before the trail had a state file.
     pub(crate) fn adopt(&mut self, record: &AuditRecord) {
         self.take(record);
     }
@@ -97,7 +98,8 @@ impl Known {
         let digest = from_hex(&record.hash).unwrap_or_default();
         self.frontier.push(&digest);
         self.recent.extend(digest.iter().take(PREFIX_BYTES));
-        // A trail that was written before there was a register is taken in as a whole, and its first checkpoint names the newest.
+        // A trail from before the state file is adopted as a whole, so the digests would grow without a limit. Its first
+        // checkpoint covers the newest record.
         if self.recent.len() >= 2 * MAX_RECENT_BYTES {
             self.recent.drain(..self.recent.len() - MAX_RECENT_BYTES);
         }
@@ -105,13 +107,13 @@ impl Known {
         self.head = record.head().unwrap_or_default();
     }
 
-    /// The key that the next checkpoint is signed with.
+    /// Returns the public key for the next checkpoint.
     pub(crate) fn public(&self) -> Bytes32 {
         self.signing.key().verifying_key().to_bytes()
     }
 }
 
-/// [`Known`], as it is written down.
+/// [`Known`] as JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -160,17 +162,17 @@ impl Written {
     }
 }
 
-/// The file of one trail.
+/// The state file of a trail.
 #[derive(Debug)]
 pub(crate) struct Register {
     file: File,
 }
 
-/// Keeps other processes from writing until it is dropped.
+/// An exclusive lock on the state file, released on drop.
 pub(crate) struct Locked<'r>(&'r File);
 
 impl Register {
-    /// Opens the file of the trail at this path, or creates it.
+    /// Opens or creates the state file of the trail at this path.
     pub(crate) fn open(folder: &Path, trail: &Path) -> io::Result<Self> {
         create_private_folder(folder)?;
         let mut options = OpenOptions::new();
@@ -179,7 +181,7 @@ impl Register {
         Ok(Self { file: options.custom_flags(flags).open(file_of(folder, trail))? })
     }
 
-    /// Opens the file of the trail at this path to read it, or returns `None` if it does not exist.
+    /// Opens the state file of the trail at this path for reading. Returns `None` if it does not exist.
     pub(crate) fn find(folder: &Path, trail: &Path) -> io::Result<Option<Self>> {
         match File::open(file_of(folder, trail)) {
             Ok(file) => Ok(Some(Self { file })),
@@ -188,7 +190,7 @@ impl Register {
         }
     }
 
-    /// Opens the file of a trail that began with this record and has since been moved away from where it was.
+    /// Finds the state file of a trail that starts with this record and was moved to another path since.
     pub(crate) fn find_moved(folder: &Path, first: &str) -> io::Result<Option<(PathBuf, Known)>> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -201,13 +203,13 @@ impl Register {
         Ok(None)
     }
 
-    /// Waits until no other process writes.
+    /// Locks the file, and waits for other processes.
     pub(crate) fn lock(&self) -> io::Result<Locked<'_>> {
         lock_wait::wait(&self.file, LockMode::Exclusive, LOCK_TIMEOUT)?;
         Ok(Locked(&self.file))
     }
 
-    /// Returns what is known; nothing in a file that is new.
+    /// Returns the newest valid state. Returns `None` for a new file.
     pub(crate) fn read(&self) -> io::Result<Option<Known>> {
         if self.file.metadata()?.len() == 0 {
             return Ok(None);
@@ -221,7 +223,7 @@ impl Register {
         let mut bytes = vec![0; usize::try_from(PLACE_BYTES).unwrap_or(0)];
         let read = read_at_most(&self.file, &mut bytes, place * PLACE_BYTES)?;
         bytes.truncate(read);
-        // A place that was wiped has no line: nothing is worth a digest.
+        // A wiped slot has no line, and so no digest to check.
         let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
         let Some((digest, text)) = bytes.get(..end).and_then(|line| line.split_at_checked(64)) else {
             return Ok(None);
@@ -232,7 +234,8 @@ impl Register {
         Ok(serde_json::from_slice(text).ok().and_then(Written::known))
     }
 
-    /// Writes down what is known. `is_lasting` puts it on the disk and wipes the older one, with its keys.
+    /// Writes the state. With `is_lasting`, it is synced, and the older slot is wiped, because its keys could seal older records
+    /// again.
     pub(crate) fn write(&self, known: &mut Known, is_lasting: bool) -> io::Result<()> {
         known.turn = known.turn.saturating_add(1);
         let text = serde_json::to_string(&Written::of(known))?;
@@ -252,7 +255,7 @@ impl Register {
 }
 
 impl Register {
-    /// Forgets the trail.
+    /// Deletes the state of the trail.
     pub(crate) fn forget(&self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.sync_data()
@@ -297,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_state_is_read_back() {
         let (folder, register, mut known) = site();
         assert_eq!(register.read().unwrap().as_ref(), Some(&known));
         known.recent = vec![1; 64 * PREFIX_BYTES];
@@ -309,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_trail_of_a_time_without_a_register_becomes_known() {
+    fn a_long_trail_without_a_state_file_is_adopted() {
         use crate::{AuditEvent, EventKind, record::Draft};
         let (_folder, register, mut known) = site();
         for micros in 0..3_000 {
@@ -328,9 +331,9 @@ mod tests {
         assert!(known.recent.ends_with(&newest[..PREFIX_BYTES]) && known.recent.len() >= MAX_RECENT_BYTES);
     }
 
-    /// Whatever half a write leaves, what was known before is known still.
+    /// After an interrupted write, the previous state can still be read.
     #[test]
-    fn one_place_may_be_spoilt() {
+    fn a_damaged_slot_does_not_lose_the_other() {
         let (_folder, register, known) = site();
         let mut newer = known.clone();
         register.write(&mut newer, false).unwrap();
@@ -339,11 +342,11 @@ mod tests {
             assert_eq!(register.read().unwrap().as_ref(), Some(&known));
         }
         register.file.write_all_at(b"x", (known.turn % 2) * PLACE_BYTES).unwrap();
-        assert!(register.read().is_err(), "nothing is left, which is not the same as nothing known");
+        assert!(register.read().is_err(), "both slots are damaged, which is not the same as a new file");
     }
 
     #[test]
-    fn a_lasting_write_leaves_no_older_key() {
+    fn a_lasting_write_wipes_older_keys() {
         let (_folder, register, known) = site();
         let old = known.key.written();
         let mut newer = known;

@@ -1,4 +1,4 @@
-//! Rules for commands: what they look like, and when one matches.
+//! Rules for commands: their format, and how they are matched.
 
 mod about;
 pub(crate) mod aliases;

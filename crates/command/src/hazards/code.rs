@@ -1,4 +1,4 @@
-//! Programs that run code given to them in an option, in a script or by a file.
+//! Programs that run code from an option, a script or a file.
 
 mod awk;
 mod python;
@@ -403,12 +403,12 @@ fn code<'c>(command: &'c Command<'_, '_>) -> impl Iterator<Item = &'c str> {
     command.texts(options).chain(awk::scripts(command).filter(|code| code.contains("/inet/")))
 }
 
-/// Whether an interpreter is one of python.
+/// Whether an interpreter is Python.
 fn is_python(command: &Command<'_, '_>) -> bool {
     command.name.starts_with("python") || command.name.starts_with("pypy")
 }
 
-/// Whether code names a file that holds secrets, in quotes.
+/// Whether code has the quoted name of a file with secrets.
 fn names_secret(code: &str) -> bool {
     let names = code.split(['\'', '"', '`', '(', ')', ' ', '\n', '<']).filter(|name| name.len() > 3);
     names.into_iter().any(|name| super::files::is_secret(&Arg::Known(name.into())))

@@ -1,4 +1,4 @@
-//! Containers and clouds: what opens the machine to a container, or changes other machines.
+//! Containers and clouds: options that give a container access to the machine, and changes of remote systems.
 
 use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
@@ -174,7 +174,7 @@ fn source(value: &Arg<'_>, separator: char) -> Target {
     Target::spelled(text.split(separator).next().unwrap_or_default())
 }
 
-/// Whether a folder of the machine is more than the workspace: everything, a system folder or the engine's socket.
+/// Whether a directory of the machine exceeds the workspace: the root, a system directory or the engine's socket.
 fn mounts_host(target: &Target) -> bool {
     target.is_everything()
         || target.fits_any(&[

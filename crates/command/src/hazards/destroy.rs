@@ -271,7 +271,7 @@ pub(super) const SHAPES: &[Shape] = &[
     },
 ];
 
-/// Whether a program deletes everything in what it is pointed at.
+/// Whether a program deletes its targets recursively.
 pub(super) fn deletes(command: &Command<'_, '_>) -> bool {
     match command.name {
         "rm" | "shred" | "srm" | "rimraf" | "trash" => deletes_much(command),
@@ -339,7 +339,7 @@ fn lets_all_write(mode: &str) -> bool {
     })
 }
 
-/// Whether a path lies where a disk is, as far as the beginning of its name tells: `/dev/sd$x`.
+/// Whether a path is a disk, judged by the known beginning of its name: `/dev/sd$x`.
 pub(super) fn is_disk(target: &super::target::Target) -> bool {
     static DISKS: LazyLock<Vec<&str>> = LazyLock::new(|| {
         let disks = names().filter(|name| name.id == RAW_DISKS).flat_map(|name| name.paths);

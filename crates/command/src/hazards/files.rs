@@ -1,4 +1,4 @@
-//! Files that must not be written, and files that must not be read, whichever program does it.
+//! Files that must not be written, and files that must not be read, by any program.
 
 #[cfg(test)]
 mod globs;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use stockade_names::Access;
 use stockade_shell::{Actions, Arg, Redirect, Span, WordCount};
 
-/// Returns what is dangerous about the files that a command names.
+/// Returns the hazards of the files in the arguments of a command.
 pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     let span = command.run.span;
     if !command.words().any(looks_like_path) {
@@ -37,7 +37,7 @@ pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     }
 }
 
-/// Returns what is dangerous about the file that a redirection opens.
+/// Returns the hazards of the file that a redirection opens.
 pub(super) fn of_redirect(redirect: &Redirect<'_>, found: &mut Vec<Hazard>) {
     if !redirect.opens_file() {
         return;
@@ -46,7 +46,7 @@ pub(super) fn of_redirect(redirect: &Redirect<'_>, found: &mut Vec<Hazard>) {
     check(&redirect.target, access, redirect.span, found);
 }
 
-/// Returns what is dangerous about the files that a command names, when it runs in `folder`.
+/// Returns the hazards of the files in the arguments of a command that runs in `folder`.
 pub(super) fn of_command_in(command: &Command<'_, '_>, folder: &Target, found: &mut Vec<Hazard>) {
     let span = command.run.span;
     for (words, access) in [(named::written(command), Access::Write), (named::read(command), Access::Read)] {
@@ -54,7 +54,7 @@ pub(super) fn of_command_in(command: &Command<'_, '_>, folder: &Target, found: &
     }
 }
 
-/// Returns what is dangerous about the file that a redirection opens in `folder`.
+/// Returns the hazards of the file that a redirection opens in `folder`.
 pub(super) fn of_redirect_in(redirect: &Redirect<'_>, folder: &Target, found: &mut Vec<Hazard>) {
     let access = if redirect.writes() { Access::Write } else { Access::Read };
     check_in(&redirect.target, folder, access, redirect.span, found);
@@ -69,8 +69,8 @@ fn check_in(word: &Arg<'_>, folder: &Target, access: Access, span: Span, found: 
     }
 }
 
-/// Returns which of the files that commands write lie outside the workspace. A rule that permits a program permits no more
-/// than a redirection may do: `tee /etc/x` is `> /etc/x`.
+/// Returns the written files that are outside of the workspace. A rule that allows a program does not allow more than a
+/// redirection: `tee /etc/x` is treated like `> /etc/x`.
 pub(crate) fn outside(actions: &Actions<'_>, context: &CommandContext, found: &mut Vec<Hazard>) {
     for command in actions.runs.iter().filter_map(Command::of) {
         let leaves = |word: &Arg<'_>| {
@@ -113,19 +113,19 @@ fn is_outside(word: &Arg<'_>, context: &CommandContext) -> bool {
     }
 }
 
-/// The danger of a file by its name, whichever program opens it.
+/// The hazard of a file by its name, for any program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DangerousName {
-    /// The stable name of the danger, as commands that touch the file have it.
+    /// The stable id of the hazard, which commands with that file have.
     pub id: &'static str,
-    /// The least that a decision may be.
+    /// The minimum effect.
     pub floor: Floor,
-    /// Why it is dangerous.
+    /// A description for users.
     pub reason: &'static str,
 }
 
-/// Returns the worst danger of a file by its name: the same as of a command that names it. `path` is relative to the workspace
-/// where it lies in it, or absolute.
+/// Returns the worst hazard of a file by its name, which is the same as for a command with that file. `path` is absolute, or
+/// relative to the workspace if it is inside.
 #[must_use]
 pub fn of_name(path: &str, access: Access) -> Option<DangerousName> {
     // No folder of a path is the home because of how its name begins.
@@ -144,8 +144,8 @@ pub(super) fn is_secret(word: &Arg<'_>) -> bool {
     index::shapes(&target, Access::Read).any(|shape| shape.id != READ_HOME)
 }
 
-/// Returns which commands read what is hidden in a home, or where credentials are kept, by a path that only says so together with
-/// the folder that it begins in: `cat .s3cfg` in a home, `cat ../.s3cfg` below it, `cat /srv/agent/.s3cfg`.
+/// Returns the hazards of reading hidden files or credentials of a home, if that depends on the working directory: `cat .s3cfg`
+/// in a home, `cat ../.s3cfg` below it, `cat /srv/agent/.s3cfg`.
 pub(crate) fn at_home(actions: &Actions<'_>, context: &CommandContext, found: &mut Vec<Hazard>) {
     let cwd = context.cwd.as_deref().filter(|cwd| cwd.is_absolute());
     let top = context.workspace.as_deref().or(cwd);
@@ -183,20 +183,21 @@ pub(crate) fn at_home(actions: &Actions<'_>, context: &CommandContext, found: &m
     }
 }
 
-/// Whether a folder lies where homes do, or `..` in it may lead there.
+/// Whether a directory is in a parent directory of homes, or `..` in it may resolve to one.
 fn may_be_in_a_home(folder: &Path) -> bool {
     let text = folder.as_os_str().as_encoded_bytes();
     ["/root", "/home", "/Users"].iter().any(|homes| folder.starts_with(homes))
         || text.windows(2).any(|two| two == b"..")
 }
 
-/// Whether a path is hidden in a home.
+/// Whether a path is a hidden file of a home.
 fn is_hidden_at_home(path: &Path) -> bool {
     let target = Target::of(&Arg::Known(path.to_string_lossy()));
     index::shapes(&target, Access::Read).any(|shape| shape.id == READ_HOME)
 }
 
-/// Credentials in a home whose place is not known: wherever a path outside the workspace goes on as one in a home does.
+/// Returns the hazard of credentials in a home with an unknown location: any path outside of the workspace that continues like a
+/// credential path in a home.
 fn in_other_home(word: &Arg<'_>, workspace: Option<&Path>, span: Span, found: &mut Vec<Hazard>) {
     let target = Target::of(word);
     if target.base != Base::Root {
@@ -218,15 +219,15 @@ fn goes_on_as_at_home(target: &Target, word: &Arg<'_>, span: Span, found: &mut V
     }
 }
 
-/// More folders than lead to a home.
+/// Maximum depth of a home directory.
 const MAX_HOMES: usize = 16;
 
-/// Whether the letters of a pattern of names speak of a file with secrets.
+/// Whether the letters of a glob indicate a file with secrets.
 pub(super) fn speaks_of_secret(pattern: &str) -> bool {
     index::shapes(&Target::spelled(pattern), Access::Read).any(|shape| shape.id != READ_HOME)
 }
 
-/// Returns what is dangerous about reading what a pattern of names means.
+/// Returns the hazard of reading the files that a glob matches.
 pub(super) fn of_pattern(pattern: &str, found: &mut Vec<Hazard>) {
     let spelling = pattern.into();
     let word = Arg::Unknown { prefix: "".into(), count: WordCount::Any, spelling };
@@ -254,7 +255,7 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
     }
 }
 
-/// Returns what is dangerous about a path that a word means.
+/// Returns the hazard of the path in a word.
 fn of_target(target: &Target, word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
     if target.base == Base::Unknown && access == Access::Read {
         goes_on_as_at_home(target, word, span, found);
@@ -286,9 +287,10 @@ impl FileShape {
     }
 }
 
-/// A word in a reason. A long one is cut, so that what is said of a command is never much longer than the command.
+/// Formats a word for a reason. A long one is truncated, so that the reasons of a command do not grow much longer than the
+/// command.
 fn shown(word: &Arg<'_>) -> String {
-    /// No path that a person writes has as many letters.
+    /// Longer than any honest path.
     const MAX_SHOWN: usize = 160;
     let word = word.to_string();
     match word.char_indices().nth(MAX_SHOWN).and_then(|(end, _)| word.get(..end)) {
@@ -297,7 +299,7 @@ fn shown(word: &Arg<'_>) -> String {
     }
 }
 
-/// Nearly every word is not, and most words are looked at.
+/// This quick check excludes nearly every word.
 fn looks_like_path(word: &Arg<'_>) -> bool {
     const NAMES: &[&str] = &[
         "id_",

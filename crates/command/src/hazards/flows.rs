@@ -33,7 +33,7 @@ use table::{
     SHELL_TO_NETWORK,
 };
 
-/// What is known about the output of a program, one bit each.
+/// Properties of a program's output, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Taint(u8);
 
@@ -41,16 +41,16 @@ impl Taint {
     const FETCHED: Self = Self(1);
     const DECODED: Self = Self(2);
     const SECRET: Self = Self(4);
-    /// A shell that runs what it is sent.
+    /// A shell that runs its input.
     const SHELL: Self = Self(8);
-    /// A list of the programs that run.
+    /// A list of running processes.
     const PROGRAMS: Self = Self(16);
-    /// A list of devices and of modules of the kernel.
+    /// A list of devices and kernel modules.
     const DEVICES: Self = Self(32);
-    /// What was typed before.
+    /// The shell history.
     const HISTORY: Self = Self(64);
 
-    /// What the output of a program is by itself. `is_secret` says whether it touches a secret.
+    /// Returns the taint of a program's own output. `is_secret`: whether it reads a secret.
     pub(super) fn of(run: &Run<'_>, is_secret: bool) -> Self {
         let mut taint = source(run);
         if is_secret {
@@ -68,10 +68,10 @@ impl Taint {
     }
 }
 
-/// Programs in one substitution that may find another one: `$(which a || which b || which c)`.
+/// Maximum number of programs in one substitution that search for a program: `$(which a || which b || which c)`.
 const MAX_FINDERS: usize = 4;
 
-/// How many of the first programs have a taint, so that a range is asked about in one step.
+/// Prefix sums of tainted programs, so that a range is queried in one step.
 struct Count(Vec<usize>);
 
 impl Count {
@@ -115,7 +115,7 @@ pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &
     hidden::find(actions, found);
 }
 
-/// What the output of a program is by itself.
+/// Returns the taint of a program's own output.
 fn source(run: &Run<'_>) -> Taint {
     let Some(name) = name_of(run) else { return Taint::default() };
     let mut taint = Taint::default();
@@ -154,14 +154,14 @@ fn waits_for_commands(name: &str, run: &Run<'_>) -> bool {
     code::is_shell(name) && (run.argv.len() == 1 || Command::of(run).is_some_and(|command| command.has("-i")))
 }
 
-/// Whether a program talks to another machine for as long as both like.
+/// Whether a program has an interactive connection with another machine.
 fn connects(run: &Run<'_>) -> bool {
     name_of(run).is_some_and(|name| {
         matches!(name, "nc" | "ncat" | "netcat" | "socat" | "telnet" | "openssl" | "websocat")
     })
 }
 
-/// A program whose input is a secret file has the secret.
+/// A program with a secret file as input has the secret in its output.
 fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
     if actions.redirects.is_empty() {
         return;
@@ -187,7 +187,7 @@ fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
     }
 }
 
-/// What a function writes is what the programs of its body write.
+/// The output of a function is the output of the programs in its body.
 fn called(actions: &Actions<'_>, taints: &mut [Taint]) {
     if actions.functions.is_empty() {
         return;
@@ -210,13 +210,13 @@ fn called(actions: &Actions<'_>, taints: &mut [Taint]) {
     }
 }
 
-/// The taint of programs together. A variable gives on what many programs wrote as often as it is mentioned, and by then
-/// everything has flown into them: they are looked at once.
+/// Cache of the combined taint of many programs. A variable passes their output on at every use, when their taint is final, so it
+/// is computed once.
 #[derive(Default)]
 struct Sources(HashMap<Range<usize>, Taint>);
 
 impl Sources {
-    /// Fewer programs are quicker to look at than to remember.
+    /// Fewer programs are faster to combine than to look up.
     const MANY: usize = 16;
 
     fn taint(&mut self, range: &Range<usize>, taints: &[Taint]) -> Taint {
@@ -226,7 +226,7 @@ impl Sources {
     }
 }
 
-/// Passes on what flows from some programs to others, and looks at what those do with it.
+/// Propagates the taint along a flow, and checks what the receiving programs do with it.
 fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], found: &mut Vec<Hazard>) {
     if flow.through == DataFlow::Input {
         let readers = actions.runs.get(flow.into.clone()).unwrap_or_default();
@@ -269,7 +269,7 @@ fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], 
 }
 
 fn sends(run: &Run<'_>) -> bool {
-    /// Commands of `openssl` that talk to another machine; the others work on files.
+    /// Subcommands of `openssl` that connect to another machine; the others only use files.
     const CONNECTING: &[&str] = &["s_client", "s_server", "s_time", "ocsp", "cmp", "tsget"];
     name_of(run).is_some_and(|name| network::SENDERS.contains(name))
         && Command::of(run).is_none_or(|command| {
@@ -277,7 +277,7 @@ fn sends(run: &Run<'_>) -> bool {
         })
 }
 
-/// Whether a program sends what it reads from its standard input.
+/// Whether a program sends its standard input to the network.
 fn sends_input(run: &Run<'_>) -> bool {
     let Some(command) = Some(run).filter(|run| sends(run)).and_then(Command::of) else { return false };
     match command.name {
@@ -298,12 +298,12 @@ fn looks_up(run: &Run<'_>) -> bool {
     name_of(run).is_some_and(|name| matches!(name, "dig" | "nslookup" | "host" | "ping" | "drill"))
 }
 
-/// Returns the name of a program that is certain: `find` and `xargs` put what they read in the place of `{}`.
+/// Returns the name of a program if it is known: `find` and `xargs` replace `{}` by their input.
 fn certain_name<'r>(run: &'r Run<'_>) -> Option<&'r str> {
     name_of(run).filter(|name| *name != "{}")
 }
 
-/// Whether a program runs what it reads.
+/// Whether a program runs its standard input.
 fn runs_input(run: &Run<'_>) -> bool {
     let Some(name) = certain_name(run) else { return true };
     let words = || run.argv.iter().skip(1);
@@ -338,7 +338,7 @@ fn runs_input(run: &Run<'_>) -> bool {
     true
 }
 
-/// Whether a program runs what is put into its words.
+/// Whether a program runs its arguments as code.
 fn runs_words(run: &Run<'_>) -> bool {
     let Some(name) = certain_name(run) else { return true };
     let mut words = run.argv.iter().skip(1);
@@ -352,7 +352,7 @@ fn runs_words(run: &Run<'_>) -> bool {
     }
 }
 
-/// A secret that is redirected into the network.
+/// Returns the hazard of a secret that is redirected to the network.
 fn sent_by_redirect(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Hazard>) {
     if actions.redirects.is_empty() {
         return;

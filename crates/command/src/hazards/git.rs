@@ -1,4 +1,4 @@
-//! What git can destroy, send away or run.
+//! Git commands that destroy work, send data or run programs.
 
 use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
@@ -208,7 +208,7 @@ fn discards(command: &Command<'_, '_>) -> bool {
     }
 }
 
-/// Whether it is about everything in its folder, which is no option's value.
+/// Whether it applies to everything in its directory (`.`), which is not the value of an option.
 fn names_all(command: &Command<'_, '_>) -> bool {
     command.operands().filter_map(|word| word.known()).any(|word| matches!(word, "." | "*"))
 }
@@ -251,7 +251,7 @@ fn runs(command: &Command<'_, '_>) -> bool {
     set || option || paged || remote
 }
 
-/// Returns what of a repository would start a program, if a command of git ran there: a setting, or a hook.
+/// Returns the setting or hook of a repository that would start a program if a git command ran there.
 pub(super) fn started_by<'f>(facts: &'f RepositoryFacts, command: &Command<'_, '_>) -> Option<&'f str> {
     let uses = uses(command);
     let hook = || facts.hooks.iter().find(|hook| uses.runs_hook(hook)).map(String::as_str);

@@ -1,4 +1,4 @@
-//! What weakens the guards of a machine, has its services act, or locks its files away.
+//! Commands that disable protections of the machine, use its services to run commands, or encrypt files.
 
 use super::Floor::Ask;
 use super::shape::Shape;
@@ -257,7 +257,7 @@ pub(super) const SHAPES: &[Shape] = &[
     },
 ];
 
-/// Whether a command of `openssl` encrypts: `enc`, or the name of a cipher.
+/// Whether a subcommand of `openssl` encrypts: `enc`, or the name of a cipher.
 fn is_cipher(name: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "aes", "aria", "bf", "camellia", "cast", "chacha", "des", "idea", "rc2", "rc4", "rc5", "seed", "sm4",

@@ -1,4 +1,4 @@
-//! Programs that are made to look like others, files that are made hard to find, and times that are made up.
+//! Disguised programs, hidden files and false modification times.
 
 use super::Floor::Ask;
 use super::Hazard;
@@ -163,27 +163,27 @@ pub(super) const SHAPES: &[Shape] = &[
     },
 ];
 
-/// Programs that give files their names.
+/// Programs that create or rename files.
 const NAMING: &[&str] = &["cp", "mv", "ln", "install", "touch", "mkdir", "tee", "chmod"];
 
-/// Returns what is dangerous about names that look like others.
+/// Returns the hazard of misleading file names.
 pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     let shapes = SHAPES.iter().filter(|shape| shape.programs.is_empty() && (shape.fires)(command));
     found.extend(shapes.map(|shape| shape.hazard(command.run.span)));
 }
 
-/// Flags of chflags(1) that hide a file, or keep it as it is.
+/// Flags of chflags(1) that hide a file or make it immutable.
 const HIDING: &[&str] =
     &["hidden", "uchg", "uchange", "uimmutable", "schg", "schange", "simmutable", "sappnd"];
 
-/// Whether a word is a shell, an interpreter or a program of the system, by its path.
+/// Whether a word is the path of a shell, an interpreter or a system program.
 fn is_program_of_system(word: &Arg<'_>) -> bool {
     const FOLDERS: &[&str] =
         &["/bin/*", "/sbin/*", "/usr/bin/*", "/usr/sbin/*", "/usr/libexec/**", "/System/**"];
     word.known().is_some() && Target::of(word).fits_any(FOLDERS)
 }
 
-/// Whether a copy, or a link to it, is still called as the program: `python` for `python3`, or into a folder.
+/// Whether a copy of a program, or a link to it, keeps its name: `python` for `python3`, or a directory as target.
 fn keeps_its_name(source: &Arg<'_>, into: &Arg<'_>) -> bool {
     let Some(name) = source.known().map(last_name) else { return false };
     let target = Target::of(into);
@@ -200,7 +200,7 @@ fn without_version(name: &str) -> &str {
     name.trim_end_matches(|sign: char| sign.is_ascii_digit() || matches!(sign, '.' | '-'))
 }
 
-/// Returns what is dangerous about a program that copies another one, which `which` or `command -v` finds for it.
+/// Returns the hazard of copying a program that is found by `which` or `command -v`.
 pub(super) fn copies(finder: &Run<'_>, copier: &Run<'_>) -> Option<Hazard> {
     let shape = SHAPES.first()?;
     let words: Vec<Option<&str>> = finder.argv.iter().map(Arg::known).collect();
@@ -216,7 +216,7 @@ pub(super) fn copies(finder: &Run<'_>, copier: &Run<'_>) -> Option<Hazard> {
     (!keeps_its_name(&source, into)).then(|| shape.hazard(copier.span))
 }
 
-/// Whether a path means something hidden directly in a folder that all users share.
+/// Whether a path is a hidden file directly in a directory that all users share.
 fn is_hidden_in_shared(target: &Target) -> bool {
     const KNOWN: &[&str] = &[".X11-unix", ".ICE-unix", ".XIM-unix", ".font-unix", ".Test-unix"];
     let names: Vec<&str> = target.names.iter().map(String::as_str).collect();
@@ -227,7 +227,7 @@ fn is_hidden_in_shared(target: &Target) -> bool {
     target.base == Base::Root && name.len() > 1 && name.starts_with('.') && !KNOWN.contains(&name)
 }
 
-/// Whether a name is made to look like something that it is not.
+/// Whether a name is misleading.
 fn deceives(path: &str) -> bool {
     path.split('/').any(ends_in_space) || is_dots(path) || is_document_and_program(path)
 }
@@ -243,7 +243,7 @@ fn is_dots(path: &str) -> bool {
     path.contains('/') && !path.starts_with("./...") && path.split('/').any(name)
 }
 
-/// Whether a name ends as a document does, and then as a program does.
+/// Whether a name has the extension of a document followed by that of a program.
 fn is_document_and_program(path: &str) -> bool {
     let name = last_name(path);
     if name.matches('.').count() < 2 {
@@ -263,7 +263,7 @@ const PROGRAMS: &[&str] = &[
     "sh", "bash", "py", "pl", "rb", "exe", "command", "app", "bin", "run", "js", "vbs", "ps1", "bat", "elf",
 ];
 
-/// Whether a shell or an interpreter is given a document as its script.
+/// Whether a shell or an interpreter runs a document as its script.
 fn runs_document(run: &Run<'_>) -> bool {
     let script = run.argv.iter().skip(1).filter_map(Arg::known).find(|word| !word.starts_with(['-', '+']));
     script.is_some_and(|script| {

@@ -1,7 +1,7 @@
-//! Lists of files that one program makes for another: `find … | xargs grep`.
+//! Lists of files that one program passes to another: `find … | xargs grep`.
 //!
-//! What `xargs` adds to a command is what was written before it. Where that is a program which looks for names below the
-//! folder that the command runs in, and everything between only leaves some of them out, the names are known to be below it.
+//! `xargs` appends words of its input to a command. If the input comes from a program that searches below the working directory,
+//! and the programs between only filter it, the words are known to be files below that directory.
 
 use super::command::Command;
 use super::files;
@@ -10,25 +10,25 @@ use super::{Floor, Hazard};
 use crate::rules::harmless;
 use stockade_shell::{Actions, Arg, DataFlow, Flow, InvocationKind, RedirectOperator, Run};
 
-/// Programs that are in a flow, beyond which it is not followed: no pipeline that a person writes has as many.
+/// Maximum number of programs of a flow that are followed. Honest pipelines are shorter.
 const MAX_FOLLOWED: usize = 8;
 
-/// Programs that show nothing of a file but its name, its size, its kind or the lines that are asked for.
+/// Programs that only print names, sizes, types or selected lines of files.
 const SHOW_LITTLE: &[&str] =
     &["grep", "egrep", "fgrep", "wc", "du", "sha1sum", "sha256sum", "sha512sum", "md5sum", "cksum", "b2sum"];
 
-/// What the names of a list are known to be.
+/// What is known about the names of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Listed {
     /// The words may be any untrusted text.
     Unknown,
-    /// Files below the folder, among which secrets can be.
+    /// Files below the working directory, possibly with secrets.
     Below,
-    /// Files below it whose names are no secret's.
+    /// Files below it whose names do not indicate secrets.
     Harmless,
 }
 
-/// Returns for each program whether `xargs` gives it nothing but names of files that it may show. `text` is the whole script.
+/// Returns for each program whether `xargs` only gives it names of files that it may print. `text` is the whole script.
 pub(crate) fn adds_harmless_names(actions: &Actions<'_>, text: &str) -> Vec<bool> {
     let given = given(actions, text);
     let adds = |(at, listed): (usize, Listed)| {
@@ -37,11 +37,11 @@ pub(crate) fn adds_harmless_names(actions: &Actions<'_>, text: &str) -> Vec<bool
     given.into_iter().enumerate().map(adds).collect()
 }
 
-/// Programs that change the files of a list, each of which may be undone, or holds where names were asked for.
+/// Programs that change the files of a list: changes that can be undone, or are limited to names that were searched for.
 const CHANGE_LISTED: &[&str] = &["chmod", "mv", "ln", "rmdir"];
 
-/// Lowers what is said of `xargs` that changes whatever it reads, where that is a list of files below the folder: a sandbox
-/// holds what becomes of them. Files are only deleted there when the list was asked for by their names.
+/// Lowers the hazard of `xargs` with a command that changes files, if the list only has files below the working directory: a
+/// sandbox limits the effect to the workspace. Deleting is only lowered if the list was selected by names.
 pub(crate) fn know_what_is_listed(actions: &Actions<'_>, text: &str, found: &mut [Hazard]) {
     if !found.iter().any(|hazard| hazard.id == AWAITS_FILE_LIST_ID) {
         return;
@@ -63,7 +63,7 @@ pub(crate) fn know_what_is_listed(actions: &Actions<'_>, text: &str, found: &mut
     }
 }
 
-/// What `xargs` gives to each program.
+/// What `xargs` passes to each program.
 fn given(actions: &Actions<'_>, text: &str) -> Vec<Listed> {
     let runs = &actions.runs;
     // A here-document takes the place of what a pipe brings, and is not among the redirections.
@@ -94,7 +94,7 @@ fn given(actions: &Actions<'_>, text: &str) -> Vec<Listed> {
     adds
 }
 
-/// What flows into a program, when that is known of everything that does.
+/// Returns what is known about the input of a program, if every source is known.
 fn brought(flows: &[&Flow], at: usize, listed: &[Listed]) -> Listed {
     let into: Vec<&&Flow> = flows.iter().filter(|flow| flow.into.contains(&at)).take(2).collect();
     let [flow] = into.as_slice() else { return Listed::Unknown };
@@ -105,7 +105,7 @@ fn brought(flows: &[&Flow], at: usize, listed: &[Listed]) -> Listed {
     from.iter().copied().min().unwrap_or(Listed::Unknown)
 }
 
-/// Whether a program may show the files of a list. `outer` is the one that runs it.
+/// Whether a program may print the files of a list. `outer` is the program that runs it.
 fn may_show(run: &Run<'_>, outer: Option<&Run<'_>>, listed: Listed) -> bool {
     let Some(outer) = outer.filter(|outer| gives_to(outer, run)) else { return false };
     let keeps_names_whole = options_of(outer).any(|word| word.contains('0') || "--null".starts_with(word));
@@ -119,7 +119,7 @@ fn may_show(run: &Run<'_>, outer: Option<&Run<'_>>, listed: Listed) -> bool {
     }
 }
 
-/// Whether a program is an `xargs` that runs another one with what it reads from a pipe.
+/// Whether a program is an `xargs` that runs another one with its piped input.
 fn gives_to(outer: &Run<'_>, inner: &Run<'_>) -> bool {
     outer.program() == Some("xargs")
         && outer.invocation == InvocationKind::AsWritten
@@ -132,7 +132,7 @@ fn options_of<'r>(run: &'r Run<'_>) -> impl Iterator<Item = &'r str> {
     run.argv.iter().skip(1).filter_map(Arg::known).take_while(|word| word.starts_with('-'))
 }
 
-/// What a program lists, if it looks for names.
+/// Returns what a program lists, if it searches for names.
 fn lists(run: &Run<'_>) -> Option<Listed> {
     match run.program()? {
         "find" => Some(found(run)),
@@ -142,7 +142,7 @@ fn lists(run: &Run<'_>) -> Option<Listed> {
     }
 }
 
-/// What `find` finds.
+/// Returns what `find` lists.
 fn found(run: &Run<'_>) -> Listed {
     let Some(words) = run.argv.iter().skip(1).map(Arg::known).collect::<Option<Vec<&str>>>() else {
         return Listed::Unknown;
@@ -181,7 +181,7 @@ fn found(run: &Run<'_>) -> Listed {
     }
 }
 
-/// What a program lists that is told names.
+/// Returns what a program lists for the names in its arguments.
 fn named(run: &Run<'_>, skip: usize) -> Listed {
     let mut all = Listed::Harmless;
     let mut any = false;
@@ -207,14 +207,14 @@ fn is_below(path: &str) -> bool {
     !path.starts_with(['/', '~']) && !path.split('/').any(|name| name == "..")
 }
 
-/// Whether a pattern names no secret, and could name none.
+/// Whether no file that a glob matches can be a secret.
 fn is_harmless(pattern: &str) -> bool {
     let mut found: Vec<Hazard> = Vec::new();
     files::of_pattern(pattern, &mut found);
     found.is_empty()
 }
 
-/// Whether a program only leaves out some of the lines that it reads, or puts them in another order.
+/// Whether a program only filters or sorts its input lines.
 fn leaves_out(run: &Run<'_>) -> bool {
     let Some(command) = Command::of(run) else { return false };
     let is_known = run.argv.iter().all(|arg| arg.known().is_some()) && !run.open_ended;

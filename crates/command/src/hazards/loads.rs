@@ -1,8 +1,8 @@
-//! Options by which programs that are often allowed run, load, write or send what they name.
+//! Options of commonly allowed programs that run, load, write or send their value.
 //!
-//! A rule that allows `git log` or `cargo test` is meant for their everyday use, and not for `--output` or `--config`, which
-//! write any file and run any program. So the option counts whatever rule allows the program, unless the rule names the option
-//! itself. The sandbox is enough for all of them: it contains neither secrets nor a network.
+//! A rule that allows `git log` or `cargo test` is meant for everyday use, and not for `--output` or `--config`, which write any
+//! file or run any program. So these options are hazards even if a rule allows the program, unless the rule includes the option.
+//! A sandbox is sufficient for all of them: it contains neither secrets nor a network.
 
 use std::sync::LazyLock;
 
@@ -17,8 +17,8 @@ type Loading = (&'static [&'static str], &'static str);
 /// The hazard of an option that runs, loads, writes or sends.
 pub(crate) const OPTION_LOADS_ID: &str = "option-loads";
 
-/// Programs, and words that are such options: alone, before a `=`, or one letter with its value in the same word. A word
-/// that ends in `*` is the beginning of one. The manual pages of the programs and GTFOBins name them.
+/// Programs with such options: as a word, before a `=`, or one letter with its value in the same word. A trailing `*` matches any
+/// continuation. The sources are the manual pages and GTFOBins.
 #[rustfmt::skip]
 const LOADING: &[Loading] = &[
     // Tools of projects, which read settings that are programs.
@@ -85,7 +85,7 @@ const LOADING: &[Loading] = &[
 static LOADING_BY_NAME: LazyLock<ByName<Vec<&'static Loading>>> =
     LazyLock::new(|| by_name(LOADING, |(names, _)| names));
 
-/// Programs that are there to run another one or what they are given, however they are called.
+/// Programs whose purpose is to run other programs or code.
 const LAUNCHING: &[&str] = &[
     "choom",
     "grc",
@@ -127,7 +127,7 @@ const LAUNCHING: &[&str] = &[
 
 static LAUNCHES: LazyLock<Names> = LazyLock::new(|| names(LAUNCHING));
 
-/// Returns the words by which a command runs, loads, writes or sends something else than its name promises.
+/// Returns the options with which a command runs, loads, writes or sends something unexpected.
 pub(super) fn loading_words<'r>(command: &Command<'r, '_>) -> Vec<&'r str> {
     if LAUNCHES.contains(command.name) {
         return vec![command.name];
@@ -139,13 +139,13 @@ pub(super) fn loading_words<'r>(command: &Command<'r, '_>) -> Vec<&'r str> {
     command.known().filter(loads).collect()
 }
 
-/// Returns what is dangerous about the options of a command.
+/// Returns the hazard of a command's options.
 pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     let shapes = SHAPES.iter().filter(|shape| (shape.fires)(command));
     found.extend(shapes.map(|shape| shape.hazard(command.run.span)));
 }
 
-/// Whether the words of a rule name every such option of a command. Programs that run others are excluded.
+/// Whether the words of a rule include every such option of a command. Programs that run others are excluded.
 pub(super) fn are_named(command: &Command<'_, '_>, words: &[Vec<String>]) -> bool {
     let is_named = |option: &str| {
         let name = option.split_once('=').map_or(option, |(name, _)| name);
@@ -155,7 +155,7 @@ pub(super) fn are_named(command: &Command<'_, '_>, words: &[Vec<String>]) -> boo
     !LAUNCHES.contains(command.name) && loading_words(command).into_iter().all(is_named)
 }
 
-/// Whether a word is an option: itself, an abbreviation of a long one, or with a value behind it.
+/// Whether a word is this option: itself, abbreviated, or followed by a value.
 fn is_option(word: &str, option: &str) -> bool {
     if let Some(beginning) = option.strip_suffix('*') {
         return word.starts_with(beginning);

@@ -1,4 +1,4 @@
-//! Commands that change the machine itself: power, kernel, firewall, users and rights.
+//! Commands that change the machine: power, kernel, firewall, users and privileges.
 
 use super::Floor::{Ask, Deny};
 use super::shape::Shape;
@@ -332,7 +332,7 @@ pub(super) const SHAPES: &[Shape] = &[
     },
 ];
 
-/// Whether a mode sets the bits by which a program runs as its owner or its group.
+/// Whether a mode sets the set-user-ID or set-group-ID bit.
 fn sets_user(mode: &str) -> bool {
     let is_octal = mode.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
     if is_octal {

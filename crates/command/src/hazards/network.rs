@@ -1,4 +1,4 @@
-//! Commands that open the machine to the network, or send files away.
+//! Commands that open the machine to the network, or send files to it.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use super::command::Command;
 use super::shape::Shape;
 use stockade_shell::lookup::{Names, names};
 
-/// Programs that fetch from the network.
+/// Programs that download.
 pub(super) static FETCHERS: LazyLock<Names> = LazyLock::new(|| {
     names(&[
         "curl",
@@ -31,7 +31,7 @@ pub(super) static FETCHERS: LazyLock<Names> = LazyLock::new(|| {
     ])
 });
 
-/// Programs that send what they read.
+/// Programs that upload their input.
 pub(super) static SENDERS: LazyLock<Names> = LazyLock::new(|| {
     names(&[
         "curl",
@@ -361,7 +361,7 @@ fn is_remote(word: &str) -> bool {
     word.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'))
 }
 
-/// The `-e` of curl is the page it says it comes from.
+/// For curl, `-e` is the referer.
 fn only_short_e(command: &Command<'_, '_>) -> bool {
     !command.has("-K --config --engine --libcurl")
 }

@@ -1,4 +1,4 @@
-//! Options by which ordinary programs run others: one row for all of them.
+//! Options with which ordinary programs run others.
 
 use std::sync::LazyLock;
 
@@ -84,7 +84,7 @@ const PROGRAMS: &[&str] = &[
     "fzf",
 ];
 
-/// The name of the shape about `xargs` that changes whatever it reads.
+/// The id of the shape for `xargs` with a command that changes files.
 pub(super) const AWAITS_FILE_LIST_ID: &str = "awaits-file-list";
 
 pub(super) const SHAPES: &[Shape] = &[

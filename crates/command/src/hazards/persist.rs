@@ -1,4 +1,4 @@
-//! Commands that make something run later, or again.
+//! Commands that schedule or start something that runs after them.
 
 use super::Floor::{Ask, Deny};
 use super::shape::Shape;

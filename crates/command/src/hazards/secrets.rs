@@ -212,11 +212,11 @@ pub(super) const SHAPES: &[Shape] = &[
     },
 ];
 
-/// Tests of `find` that look at names.
+/// Tests of `find` for names.
 const LOOKING: &[&str] =
     &["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname"];
 
-/// Whether a pattern of names speaks of what a browser keeps.
+/// Whether a glob matches data of browsers.
 fn of_browser(pattern: &str) -> bool {
     const KEPT: &[&str] = &[
         "places.sqlite",
@@ -238,7 +238,7 @@ fn of_browser(pattern: &str) -> bool {
     KEPT.iter().any(|kept| pattern.contains(kept))
 }
 
-/// Whether a folder is one of secrets, wherever the home is said to be: `~/.ssh`, `//.aws`.
+/// Whether a directory contains secrets, with any notation of the home: `~/.ssh`, `//.aws`.
 fn is_below_secret(folder: &str) -> bool {
     const FOLDERS: &[&str] = &[
         ".ssh",

@@ -1,4 +1,4 @@
-//! What a command changes of the shell that runs it, for everything after it.
+//! Commands that change the state of the shell for the commands after them.
 
 use super::Floor::Ask;
 use super::command::Command;
@@ -61,7 +61,7 @@ pub(super) const SHAPES: &[Shape] = &[
     },
 ];
 
-/// Whether `date` is told a time that the clock is to have: its only operand that is no format.
+/// Whether `date` sets the clock: it has an operand that is not a format.
 fn sets_clock(command: &Command<'_, '_>) -> bool {
     let says_how = command.has("-s --set");
     let prints = command.has("-d --date -f --file -r --reference -j") || command.says(&["-j"]);
@@ -72,7 +72,7 @@ fn sets_clock(command: &Command<'_, '_>) -> bool {
     says_how || (!prints && command.operands().any(is_time))
 }
 
-/// Whether a mask lets everybody write.
+/// Whether a umask makes files writable for all users.
 fn opens(mask: &Arg<'_>) -> bool {
     let Some(mask) = mask.known() else { return false };
     if mask.starts_with(|sign: char| sign.is_ascii_digit()) {

@@ -1,21 +1,21 @@
-//! One row of the tables of dangerous programs.
+//! A row of the tables of dangerous programs.
 
 use super::Floor;
 use super::command::Command;
 
-/// A form of a command that is dangerous, and the commands that must and must not have it.
+/// A dangerous form of a command, with examples that must and must not match.
 pub(super) struct Shape {
     pub(super) id: &'static str,
     pub(super) floor: Floor,
-    /// The names of the programs it is about.
+    /// The names of its programs.
     pub(super) programs: &'static [&'static str],
     pub(super) fires: fn(&Command<'_, '_>) -> bool,
     pub(super) reason: &'static str,
     pub(super) fix: &'static str,
-    /// Commands in which it must be found.
+    /// Commands that must match.
     #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
     pub(super) matches: &'static [&'static str],
-    /// Commands in which it must not be found.
+    /// Commands that must not match.
     #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
     pub(super) clean: &'static [&'static str],
 }

@@ -1,4 +1,4 @@
-//! The table of dangerous programs, put together from a file for each kind.
+//! The table of dangerous programs, combined from one file for each kind.
 
 use std::sync::LazyLock;
 

@@ -1,7 +1,7 @@
-//! Which options of a program take a value, where a shape has to know.
+//! Options with values, for programs with shapes that need to know.
 //!
-//! Written as in the table of wrappers. A program that is missing here is read with every letter as a flag, which
-//! finds rather too many options than too few.
+//! The notation is that of the table of wrappers. For a program that is missing here, every letter is parsed as a flag, which
+//! finds too many options rather than too few.
 
 use std::sync::LazyLock;
 
@@ -20,13 +20,13 @@ pub(super) fn of(name: &str, next: Option<&str>) -> &'static OptionTable {
     spec.or_else(|| wrapper_options(name, next)).unwrap_or(&NONE)
 }
 
-/// The options by the names of the programs. Of two rows with a name the first counts.
+/// The options by program. The first row with a name is used.
 static BY_NAME: LazyLock<ByName<&'static OptionTable>> = LazyLock::new(|| {
     let rows = SPECS.iter().rev();
     rows.flat_map(|(names, spec)| names.iter().map(move |name| (*name, spec))).collect()
 });
 
-/// The names of programs, and their options.
+/// Names of programs, and their options.
 type Row = (&'static [&'static str], OptionTable);
 
 static SPECS: LazyLock<Vec<Row>> = LazyLock::new(|| {
@@ -178,7 +178,7 @@ static SPECS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     ]
 });
 
-/// `docker run` and its like. Options come before the image.
+/// `docker run` and similar commands. Options precede the image.
 const DOCKER: &str = "-v: -e: -p: -w: -u: -l: -m: -h: -a: -c: -f: -d -i -t -P -q --volume= --mount= --env= --env-file= --name= \
      --network= --net= --workdir= --user= --publish= --label= --memory= --cpus= --hostname= --entrypoint= --device= \
      --cap-add= --cap-drop= --security-opt= --pid= --ipc= --uts= --userns= --cgroupns= --restart= --platform= --pull= \

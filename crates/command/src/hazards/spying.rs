@@ -1,4 +1,4 @@
-//! What spies on the user and the machine: screens, keys, clipboards, microphones, packets, and programs with more rights.
+//! Commands that record the screen, keys, clipboard, microphone or packets, or search for privileged programs.
 
 use super::Floor::Ask;
 use super::shape::Shape;
@@ -169,7 +169,7 @@ pub(super) const SHAPES: &[Shape] = &[
     },
 ];
 
-/// Whether a mode of `find -perm` has a bit by which a program runs as its owner or its group.
+/// Whether a mode of `find -perm` has the set-user-ID or set-group-ID bit.
 fn is_special_mode(mode: &str) -> bool {
     let bits = mode.trim_start_matches(['-', '/', '+']);
     if bits.bytes().all(|bit| bit.is_ascii_digit()) {

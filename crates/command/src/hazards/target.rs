@@ -1,4 +1,4 @@
-//! What a word means as a path: from where, and through which folders.
+//! The path in a word: its start, and its components.
 
 use stockade_shell::Arg;
 
@@ -9,35 +9,34 @@ pub(super) use names::Likeness;
 pub(super) use pattern::PathPattern;
 use pattern::Start;
 
-/// A path as it is written, with `.`, `..` and doubled slashes gone.
+/// A path without `.`, `..` and duplicate slashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) base: Base,
-    /// The names, in which `*`, `?` and `[…]` are patterns unless a backslash stands before them, and `$` is what a
-    /// variable holds.
+    /// The components. `*`, `?` and `[…]` are globs unless escaped by a backslash, and `$` is the unknown value of a variable.
     pub(super) names: Vec<String>,
 }
 
-/// Where a path begins.
+/// The start of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
     Root,
     Home,
-    /// The folder in which the command runs.
+    /// The working directory of the command.
     Here,
-    /// A folder as many steps above that one.
+    /// A parent of the working directory, this many levels up.
     Above(usize),
-    /// What a variable or a command says.
+    /// The value of a variable, or the output of a command.
     Unknown,
 }
 
-/// The most names of a path: more than twice as many as there may be links in it.
+/// Maximum number of components of a path: more than twice the number of symlinks that the kernel follows.
 pub(super) const MAX_NAMES: usize = 96;
 
-/// The most names of a folder that is followed from one `cd` to the next.
+/// Maximum number of components of a directory that is tracked from one `cd` to the next.
 const MAX_FOLDER_NAMES: usize = 64;
 
-/// Folders of the system, directly below the root.
+/// System directories, directly below the root.
 const SYSTEM: &[&str] = &[
     "bin",
     "boot",
@@ -67,7 +66,7 @@ const SYSTEM: &[&str] = &[
 ];
 
 impl Target {
-    /// Reads a word as a path.
+    /// Parses a word as a path.
     pub(super) fn of(arg: &Arg<'_>) -> Self {
         match arg {
             Arg::Known(text) if !text.bytes().any(is_special) => Self::spelled(text),
@@ -79,7 +78,7 @@ impl Target {
         }
     }
 
-    /// Reads a spelling as a path.
+    /// Parses a text as a path.
     pub(super) fn spelled(text: &str) -> Self {
         let (base, rest) = base_of(text);
         let mut target = Self { base, names: Vec::new() };
@@ -89,8 +88,8 @@ impl Target {
         target
     }
 
-    /// Of very long paths only both ends count. The kernel follows at most 40 links in a path, so an attacker who inserts more
-    /// components would have to create these directories as well.
+    /// Keeps only both ends of a very long path. The kernel follows at most 40 symlinks in a path, so an attacker who inserts
+    /// more components would have to create these directories as well.
     fn without_middle(&mut self) {
         let left_out = self.names.len().saturating_sub(MAX_NAMES);
         if left_out == 0 {
@@ -131,7 +130,7 @@ impl Target {
         }
     }
 
-    /// `/proc/self/root` is the root again, and `/proc/self/cwd` where the command runs.
+    /// `/proc/self/root` is the root, and `/proc/self/cwd` the working directory.
     fn through_proc(&mut self) {
         let is_process = |name: &str| {
             matches!(name, "self" | "thread-self" | "*" | "$")
@@ -148,7 +147,7 @@ impl Target {
         }
     }
 
-    /// The names below a home folder.
+    /// Returns the components below a home directory.
     pub(super) fn below_home(&self) -> Option<&[String]> {
         match (self.base, self.names.as_slice()) {
             (Base::Home, names) => Some(names),
@@ -158,14 +157,14 @@ impl Target {
         }
     }
 
-    /// The names without those at the end that mean everything in a folder.
+    /// Returns the components without a trailing glob that matches everything.
     fn folder(&self) -> &[String] {
         let is_all = |name: &String| name.contains('*') && name.chars().all(|letter| "*.?!".contains(letter));
         let end = self.names.iter().rposition(|name| !is_all(name)).map_or(0, |last| last + 1);
         self.names.get(..end).unwrap_or_default()
     }
 
-    /// Whether it is the root, a home, a system folder or a folder above, or everything in one of these.
+    /// Whether it is the root, a home, a system directory or a parent directory, or everything in one of these.
     pub(super) fn is_everything(&self) -> bool {
         let is_system = |name: &String| SYSTEM.iter().any(|folder| names::fits(name, folder));
         match (self.base, self.folder()) {
@@ -176,7 +175,7 @@ impl Target {
         }
     }
 
-    /// The same path when the command runs in `folder`.
+    /// Returns the same path for a command that runs in `folder`.
     pub(super) fn below(&self, folder: &Self) -> Self {
         let mut target = match self.base {
             Base::Root | Base::Home | Base::Unknown => return self.clone(),
@@ -190,17 +189,17 @@ impl Target {
         target
     }
 
-    /// Whether it has more names than are followed: what lies above it could no longer be told.
+    /// Whether it has more components than are tracked, so its parents would be unknown.
     pub(super) const fn is_too_deep(&self) -> bool {
         self.names.len() > MAX_FOLDER_NAMES
     }
 
-    /// Whether it is the folder in which the command runs, or everything in it.
+    /// Whether it is the working directory, or everything in it.
     pub(super) fn is_here(&self) -> bool {
         self.base == Base::Here && self.folder().is_empty()
     }
 
-    /// Whether it becomes the root or a system folder when a variable is empty: `"$x"/*`.
+    /// Whether it becomes the root or a system directory if a variable is empty: `"$x"/*`.
     pub(super) fn is_everything_when_empty(&self) -> bool {
         let emptied = Self { base: Base::Root, names: self.names.clone() };
         self.base == Base::Unknown
@@ -208,7 +207,7 @@ impl Target {
             && emptied.is_everything()
     }
 
-    /// Whether it is one of the files that `pattern` means: `/etc/**`, `~/.ssh/*`, `**/.env`.
+    /// Whether `pattern` matches it: `/etc/**`, `~/.ssh/*`, `**/.env`.
     pub(super) fn fits(&self, pattern: &str) -> bool {
         if let Some(rest) = pattern.strip_prefix("**/") {
             if !rest.as_bytes().contains(&b'/') && rest != "**" {
@@ -228,7 +227,7 @@ impl Target {
         self.base == Base::Root && pattern.strip_prefix('/').is_some_and(|rest| names_fit(&self.names, rest))
     }
 
-    /// How near it comes to the files that `pattern` means, when some of its names are patterns themselves.
+    /// Returns how likely it matches files of `pattern`, if some of its components are globs.
     pub(super) fn likeness(&self, pattern: &PathPattern) -> Likeness {
         match pattern.start {
             Start::Anywhere => self.likeness_anywhere(pattern),
@@ -238,7 +237,7 @@ impl Target {
         }
     }
 
-    /// The same for a pattern that may begin at any of the names.
+    /// Same as above for a pattern that may start at any component.
     fn likeness_anywhere(&self, pattern: &PathPattern) -> Likeness {
         let Some(last) = self.names.len().checked_sub(pattern.parts.len()) else { return Likeness::Other };
         // Without `**` at the end there is one place where it can begin.
@@ -253,7 +252,7 @@ impl Target {
         nearest
     }
 
-    /// Whether every file that it means is one that one of the patterns means by its last name.
+    /// Whether one of the patterns matches every file that its last component matches.
     pub(super) fn is_within_any(&self, patterns: &[&str]) -> bool {
         let names = |pattern: &&str| -> bool {
             let parts: Vec<&str> = pattern.trim_start_matches("**/").split('/').collect();
@@ -265,7 +264,7 @@ impl Target {
         patterns.iter().any(names)
     }
 
-    /// Whether it names one file, whatever there is.
+    /// Whether it is exactly one file, independent of the file system.
     pub(super) fn is_certain(&self) -> bool {
         let varies = |letter: u8| matches!(letter, b'*' | b'?' | b'[' | b'$');
         !self.names.iter().any(|name| name.bytes().any(varies))
@@ -276,7 +275,7 @@ impl Target {
     }
 }
 
-/// Splits a path into where it begins and the rest.
+/// Splits a path into its start and the rest.
 fn base_of(text: &str) -> (Base, &str) {
     let tail = text.find('/').and_then(|slash| text.get(slash..)).unwrap_or_default();
     match text {
@@ -289,12 +288,12 @@ fn base_of(text: &str) -> (Base, &str) {
     }
 }
 
-/// Whether a letter would be a pattern or the beginning of a variable.
+/// Whether a character is part of a glob, or starts a variable.
 const fn is_special(letter: u8) -> bool {
     matches!(letter, b'*' | b'?' | b'[' | b'\\' | b'$')
 }
 
-/// Puts a backslash before every character that would be a pattern.
+/// Escapes every glob character with a backslash.
 fn protected(text: &str) -> String {
     let mut spelling = String::with_capacity(text.len() + 2);
     for character in text.chars() {
@@ -306,7 +305,7 @@ fn protected(text: &str) -> String {
     spelling
 }
 
-/// Writes `$` for every variable and substitution.
+/// Replaces every variable and substitution by `$`.
 fn without_variables(name: &str) -> String {
     if !name.as_bytes().contains(&b'$') || !(name.contains("${") || name.contains("$(")) {
         return name.to_owned();
@@ -327,7 +326,7 @@ fn without_variables(name: &str) -> String {
     short
 }
 
-/// Whether names fit a pattern of names, the last of which may be `**`: that folder, and everything in it.
+/// Whether components match those of a pattern. A trailing `**` matches the directory and everything in it.
 fn names_fit(names: &[String], pattern: &str) -> bool {
     let mut names = names.iter();
     for part in pattern.split('/') {

@@ -1,4 +1,4 @@
-//! Programs that read everything below a folder: what they find there is read as if it were named.
+//! Programs that read a directory recursively. Secrets in it count as read.
 
 use std::sync::LazyLock;
 
@@ -103,7 +103,7 @@ const READ_HIDDEN: Shape = Shape {
     ],
 };
 
-/// Whether a search leaves hidden files in, and may begin in the workspace itself.
+/// Whether a search includes hidden files, and may start in the root of the workspace.
 fn looks_into_hidden(command: &Command<'_, '_>) -> bool {
     let is_given_pattern = command.has("-e --regexp -f --file");
     let folders: Vec<Target> = command.targets().skip(usize::from(!is_given_pattern)).collect();
@@ -135,7 +135,7 @@ fn is_glob_of_secrets(glob: &Arg<'_>) -> bool {
     })
 }
 
-/// Whether `grep` is told the names of the files that it looks into, none of which is a secret's.
+/// Whether `grep` only reads file names that cannot be secrets (`--include`).
 fn is_limited_to_names(command: &Command<'_, '_>) -> bool {
     let mut names = command.values("--include").peekable();
     let is_harmless = |name: &Arg<'_>| {
@@ -144,7 +144,7 @@ fn is_limited_to_names(command: &Command<'_, '_>) -> bool {
     names.peek().is_some() && names.all(is_harmless)
 }
 
-/// Returns what is dangerous about a command that reads a whole folder, when it runs in `folder`.
+/// Returns the hazard of a command that runs in `folder` and reads a directory recursively.
 pub(super) fn read_in(command: &Command<'_, '_>, folder: &Target) -> Option<Hazard> {
     let reads = READ_TREE.programs.contains(&command.name) && {
         let mut folders = folders(command);
@@ -157,7 +157,7 @@ pub(super) fn read_in(command: &Command<'_, '_>, folder: &Target) -> Option<Haza
     reads.then(|| READ_TREE.hazard(command.run.span))
 }
 
-/// The folders of which a command reads everything.
+/// Returns the directories that a command reads recursively.
 fn folders(command: &Command<'_, '_>) -> Vec<Target> {
     let targets: Vec<Target> = command.targets().collect();
     let is_given_pattern = command.has("-e --regexp -f --file");
@@ -181,7 +181,7 @@ fn folders(command: &Command<'_, '_>) -> Vec<Target> {
     targets.get(skip..end).unwrap_or_default().to_vec()
 }
 
-/// tar(1): `c`, `r` and `u` put files into an archive, also in a first word without a dash.
+/// tar(1): `c`, `r` and `u` add files to an archive, also in a first word without a dash.
 fn writes_archive(command: &Command<'_, '_>) -> bool {
     let is_old = |word: &str| word.bytes().all(|letter| letter.is_ascii_alphabetic());
     command.has("-c -r -u --create --append --update")
@@ -205,7 +205,7 @@ fn holds_homes(folder: &Target) -> bool {
     folder.names.first().is_none_or(|name| matches!(name.as_str(), "home" | "Users" | "root"))
 }
 
-/// Where secrets lie in a home and on a machine, by the examples of the table.
+/// Returns the paths of secrets in a home and on a machine, from the examples of the table.
 static SECRETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
     let rows = names().filter(|name| name.read == Read::Refuse);
     let spelled = rows.flat_map(|row| {

@@ -1,4 +1,4 @@
-//! Commands of Windows: its programs, the cmdlets of PowerShell, and words that only mean something there.
+//! Windows commands: its programs, PowerShell cmdlets, and words that only have a meaning there.
 //!
 //! The text is parsed for a Unix shell, where such a command fails, or reaches Windows from within WSL, Git Bash or
 //! PowerShell on Linux. In both cases its effect is unknown, so it must not be treated as the Unix program of the same
@@ -23,7 +23,7 @@ pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     );
 }
 
-/// The rows, the strictest first. None has programs, as names are compared without regard to case and endings.
+/// The rows, the strictest first. They have no programs, because names are compared without case and extension.
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
         id: "windows-destroy",

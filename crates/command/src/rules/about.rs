@@ -1,4 +1,4 @@
-//! The rules about one program, found by the second word of a command.
+//! The rules for one program, indexed by the second word of a command.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -6,13 +6,13 @@ use std::hash::{BuildHasher, Hash, RandomState};
 
 use stockade_shell::{Arg, Run};
 
-/// The numbers of the rules about one program. `W` is a word, owned for rules that were read and static for built-in ones.
+/// Indices of the rules for one program. The type `W` of a word is owned for rules from files, and static for built-in ones.
 #[derive(Debug, Clone)]
 pub(super) struct About<W, S = RandomState> {
     pub(super) all: Vec<usize>,
-    /// Those that say nothing of a second word, or give a pattern for it.
+    /// Rules without a second word, or with a pattern for it.
     any_word: Vec<usize>,
-    /// The others, by that word.
+    /// Rules with a literal second word, by that word.
     by_word: HashMap<W, Vec<usize>, S>,
 }
 
@@ -23,7 +23,7 @@ impl<W, S: Default> Default for About<W, S> {
 }
 
 impl<W: Hash + Eq + Borrow<str>, S: BuildHasher> About<W, S> {
-    /// Adds a rule with its second words, when those are words and no patterns.
+    /// Adds a rule with its second words, if they are literal and not patterns.
     pub(super) fn add(&mut self, number: usize, second_words: Option<impl Iterator<Item = W>>) {
         if self.all.last() == Some(&number) {
             return;
@@ -35,10 +35,10 @@ impl<W: Hash + Eq + Borrow<str>, S: BuildHasher> About<W, S> {
         }
     }
 
-    /// Returns the rules that may match: a second word that is not among the words of a command is not matched, unless it
-    /// is only known when the command runs. A rule may come more than once.
+    /// Returns the rules that may match a command. Rules whose second word does not occur in the command are left out, unless the
+    /// command has words that are only known at run time. A rule may be returned more than once.
     pub(super) fn likely(&self, run: &Run<'_>) -> impl Iterator<Item = usize> {
-        /// With more words than this, all rules are asked, once.
+        /// With more words than this, returning all rules once is cheaper than a lookup for each word.
         const FEW: usize = 16;
         let words = run.argv.get(1..).unwrap_or_default();
         let is_plain =

@@ -1,7 +1,7 @@
-//! Other spellings of what a rule is about: `npm i` is `npm install`, `docker container rm` is `docker rm`.
+//! Equivalent forms of commands, such as `npm i` for `npm install`, and `docker container rm` for `docker rm`.
 //!
-//! A rule is compiled once for every spelling of its first words, so that a decision costs no more for them. Which spellings
-//! there are is data: [`table`] has a row for each, with the fact of the manual that it rests on.
+//! A rule is compiled once for every form of its first words, so a decision does not become slower. The forms are data: [`table`]
+//! has a row for each, with the statement of the manual that proves it.
 
 mod abbreviated;
 mod group;
@@ -19,24 +19,24 @@ pub(crate) use spelling::Words;
 use super::program::base;
 use super::token::alternatives;
 
-/// The most spellings of one rule. The longest rows of the table have some forty words in one spelling.
+/// Maximum number of forms of one rule. The longest rows of the table have about forty.
 const MAX_SPELLINGS: usize = 256;
 
-/// How many rows a spelling may be away from the words of the rule: `npx` is alike `bunx`, which is `bun x`.
+/// Maximum number of rows that are applied one after another: `npx` is similar to `bunx`, which is `bun x`.
 const MAX_STEPS: usize = 3;
 
-/// A spelling of the words of a rule.
+/// An equivalent form of the words of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spelled {
     /// The words, as in the pattern of a rule.
     pub(crate) words: Words,
-    /// Whether nothing but options may follow: `yarn` alone is `yarn install`.
+    /// Whether only options may follow: `yarn` without a command is `yarn install`.
     pub(crate) is_alone: bool,
-    /// How much it is what the rule says.
+    /// How close it is to the words of the rule.
     pub(crate) sameness: Sameness,
-    /// Whether the rule is about more than this, and has only its first words.
+    /// Whether the rule has only the first words of this form, and so covers more commands.
     is_part: bool,
-    /// The rows that led to it, none of which leads anywhere twice.
+    /// The rows that were applied. Each row is applied at most once.
     rows: Vec<GroupNumber>,
 }
 
@@ -47,7 +47,7 @@ impl Spelled {
     }
 }
 
-/// Returns the other spellings of the first words of a rule, none less the same than `least`.
+/// Returns the equivalent forms of the first words of a rule, without those that are less similar than `least`.
 pub(crate) fn other_spellings(words: &Words, least: Sameness) -> Vec<Spelled> {
     let mut found = vec![Spelled::written(words.clone())];
     let mut from = 0;
@@ -64,7 +64,7 @@ pub(crate) fn other_spellings(words: &Words, least: Sameness) -> Vec<Spelled> {
     found.split_off(1)
 }
 
-/// The spellings that one row leads to.
+/// Returns the forms that one row produces.
 fn once_spelled(spelled: &Spelled, least: Sameness) -> Vec<Spelled> {
     let Some(first) = spelled.words.first() else { return Vec::new() };
     let programs = first.iter().flat_map(|word| alternatives(word));
@@ -100,7 +100,7 @@ fn once_spelled(spelled: &Spelled, least: Sameness) -> Vec<Spelled> {
     found
 }
 
-/// Returns how a sub-command of a program is spelled in full: `install` for the `i` of npm.
+/// Returns the full name of a program's subcommand: `install` for the `i` of npm.
 pub(crate) fn full_name<'w>(program: &str, word: &'w str) -> &'w str {
     GROUPS.full_name(program, word).unwrap_or(word)
 }

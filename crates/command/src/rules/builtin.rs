@@ -1,7 +1,6 @@
-//! The built-in rules, which apply where no other rule does: one row each.
+//! The built-in rules, which apply if no other rule matches: one row each.
 //!
-//! They are about what programs do when they are used as they are meant to be. What is dangerous whatever a rule says
-//! is a hazard, and no rule here or elsewhere outweighs it.
+//! They describe the intended use of programs. Dangerous uses are hazards (`hazards`), which take precedence over every rule.
 
 use super::effect::Effect::{self, Allow, Ask, Sandbox};
 use super::folder_settings::{OBEYS_FOLDER, obeys_folder};
@@ -21,15 +20,15 @@ macro_rules! rows {
 pub(crate) mod lookup;
 mod tools;
 
-/// Rows whose programs do nothing by themselves when they run another one: then only that one counts.
+/// Rows for programs that do nothing else when they run another program. Then only the rules for that program count.
 const TRANSPARENT: &[&str] = &["wrapper", "environment"];
 
-/// Returns whether the rule of this name steps aside for what its program runs.
+/// Returns whether the rule of this name is ignored when its program runs another one.
 pub(crate) fn steps_aside(id: &str, run: &Run<'_>) -> bool {
     TRANSPARENT.contains(&id) || (id == "shells" && only_runs_its_text(run))
 }
 
-/// Whether a shell is told nothing but to run a text, as in `bash -lc "npm test"`: everything in it is judged by itself.
+/// Returns whether a shell only runs a text, as in `bash -lc "npm test"`. The commands in the text are checked separately.
 fn only_runs_its_text(run: &Run<'_>) -> bool {
     let is_shell = run.program().is_some_and(|name| matches!(trusted(name), "bash" | "sh" | "zsh" | "dash"));
     let mut words = run.argv.iter().skip(1).map(Arg::known);
@@ -58,7 +57,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     ROWS.iter().chain(tools::TOOLS)
 }
 
-/// Programs that no other row names, and that tell their version.
+/// Programs that have no other row, and that print their version.
 const MORE_WITH_VERSION: &str = "sqlite3 psql mysql mariadb redis-cli redis-server mongosh ffmpeg ffprobe convert magick pandoc \
     nginx httpd caddy ruby irb rbenv pyenv direnv tmux hugo jekyll dotnet swift swiftc ghc stack cabal zig nim dart flutter elixir mix \
     erl kotlinc scala sbt clojure lein bazelisk ccache sccache protoc buf gofmt golangci-lint shellcheck shfmt hadolint yamllint \
@@ -66,7 +65,7 @@ const MORE_WITH_VERSION: &str = "sqlite3 psql mysql mariadb redis-cli redis-serv
     flux git-lfs delta bat fd fzf exa eza lsd zoxide starship hyperfine tokei cloc fdfind batcat ipython jupyter sphinx-build mkdocs \
     coverage isort pyright bandit ts-node tsx webpack vite rollup esbuild parcel turbo nx lerna cypress playwright storybook";
 
-/// What known programs do when they are asked for nothing but their version or their help.
+/// Known programs that only print their version or help.
 fn versions_of(position: usize, programs: &[&str]) -> CommandRule {
     let example = programs.first().map(|name| vec![(*name).to_owned(), "--version".to_owned()]);
     let id = format!("version-{}", position + 1);
@@ -78,7 +77,7 @@ fn versions_of(position: usize, programs: &[&str]) -> CommandRule {
     rule
 }
 
-/// The options that the rules about versions are about.
+/// Options that print a version or help.
 const VERSION_OPTIONS: [&str; 2] = ["--version", "--help"];
 
 fn version_words(programs: &[&str]) -> Vec<Vec<String>> {
@@ -100,7 +99,7 @@ fn version_by_folder() -> CommandRule {
     rule
 }
 
-/// A built-in rule. `words` has a space between words and a bar between alternatives.
+/// A built-in rule. In `words`, spaces separate words, and bars separate alternatives.
 #[derive(Debug)]
 struct Row {
     id: &'static str,
@@ -121,7 +120,7 @@ enum Guard {
 use Guard::{Deny, Operands, Require};
 
 impl Row {
-    /// The programs that it is about, which may be patterns.
+    /// Returns the names of its programs, which may be patterns.
     fn programs(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.words.split(' ').next().into_iter().flat_map(|first| first.split('|'))
     }
@@ -155,7 +154,7 @@ const GIT: Guard = Deny(&[
     "--upload-pack",
 ]);
 
-/// Options of git by which lists of branches and tags become changes.
+/// Options of git with which listing branches or tags changes them.
 const GIT_MOVES: Guard = Deny(&[
     "-d",
     "-D",
@@ -185,7 +184,7 @@ const GIT_MOVES: Guard = Deny(&[
     "--file",
 ]);
 
-/// Options by which a branch or a tag that is not named is changed.
+/// Options that change the current branch or tag.
 const GIT_SETTLES: Guard = Deny(&[
     "--edit-description",
     "--set-upstream-to",
@@ -249,11 +248,11 @@ const GIT_WRITES: Guard = Deny(&[
     "remove-section",
 ]);
 
-/// Uses of `git config` that are no reading.
+/// Uses of `git config` that do more than read.
 const GIT_SETS: [&str; 4] =
     ["git config user.name x", "git config --unset x", "git config -f .env --list", "git config edit"];
 
-/// Options that make a package manager work elsewhere, or with another shell.
+/// Options that make a package manager use another directory or another shell.
 const ELSEWHERE: Guard = Deny(&[
     "--prefix",
     "--script-shell",

@@ -1,4 +1,4 @@
-//! What a rule must be, before it is used.
+//! Validation of rules before they are used.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,24 +15,24 @@ use crate::context::{CommandContext, PartContext};
 use crate::rules::layer::RuleLayer;
 use stockade_shell::{Arg, ReadOptions, Run, Script};
 
-/// The most words of a pattern, alternatives of a word, and bytes of an alternative.
+/// Maximum number of words of a pattern, alternatives of a word, and bytes of an alternative.
 const MAX_WORDS: usize = 32;
 const MAX_ALTERNATIVES: usize = 200;
 const MAX_WORD_BYTES: usize = 200;
-/// The most rules of a layer, and examples of a rule.
+/// Maximum number of rules of a layer, and examples of a rule.
 const MAX_RULES: usize = 10_000;
 const MAX_EXAMPLES: usize = 200;
-/// The most memory that all expressions may take once they are compiled, which takes as long as it takes memory.
+/// Maximum memory of all compiled expressions. It also limits the compile time, which grows with the memory.
 const MAX_EXPRESSION_BYTES: usize = 64 << 20;
 
-/// A rule that cannot be used.
+/// An invalid rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", whose(rule))]
 #[non_exhaustive]
 pub struct CommandRuleError {
     /// The id of the rule; empty if the problem concerns no single rule.
     pub rule: String,
-    /// What is wrong with it.
+    /// The problem.
     #[source]
     pub problem: CommandRuleProblem,
 }
@@ -41,11 +41,11 @@ fn whose(rule: &str) -> String {
     if rule.is_empty() { String::new() } else { format!("rule `{}`: ", Escaped(rule)) }
 }
 
-/// What is wrong with a rule. Each message says how to mend it.
+/// A problem with a rule. Each message includes the fix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandRuleProblem {
-    /// The id is empty, or has other characters than letters, digits and `-_.:/`.
+    /// The id is empty, or has characters other than letters, digits and `-_.:/`.
     #[error("an id has at most 100 letters, digits and -_.:/")]
     Id,
     /// Another rule of the layer has the id.
@@ -54,27 +54,27 @@ pub enum CommandRuleProblem {
     /// The pattern has no words.
     #[error("it would match every command: start it with a program")]
     Empty,
-    /// There is too much of something.
+    /// A limit is exceeded.
     #[error("{what}: the maximum is {most}")]
     TooMany {
-        /// What there is too much of.
+        /// What exceeds the limit.
         what: &'static str,
-        /// How much there may be.
+        /// The limit.
         most: usize,
     },
-    /// A word can never be a word of a command.
+    /// A word cannot occur in any command.
     #[error("word {position} is empty or has a control character: no command matches it")]
     Word {
-        /// Which word, from 1.
+        /// The position of the word, from 1.
         position: usize,
     },
-    /// The braces of a word make too many words.
+    /// The braces of a word have too many alternatives.
     #[error("too many alternatives in the braces of a word: the maximum is {MAX_BRACE_ALTERNATIVES}")]
     Alternatives {
-        /// Which word, from 1.
+        /// The position of the word, from 1.
         position: usize,
     },
-    /// It allows a program that runs whatever it is told to.
+    /// It allows a program that runs other programs from its arguments.
     #[error(
         "it allows `{}`, which runs other programs from its arguments: list the arguments it may have, or write \
          `i_know = true`",
@@ -84,61 +84,61 @@ pub enum CommandRuleProblem {
         /// The program.
         program: String,
     },
-    /// It allows a program of any name.
+    /// It allows every program.
     #[error("it allows every program: list programs, or write `i_know = true`")]
     AnyProgram,
-    /// An expression cannot be used.
+    /// An expression is invalid.
     #[error("invalid expression: {message}")]
     Expression {
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     },
-    /// The expressions of this rule and those before it are too large together.
+    /// The expressions of this rule and the previous ones exceed the memory limit.
     #[error(
         "with it, the expressions of the rules take more than {} MiB: repeat no large class so often, as \
          `\\w{{1,40}}` does, or use `prefix`",
         MAX_EXPRESSION_BYTES >> 20
     )]
     TooHeavy,
-    /// An expression would allow.
+    /// A rule with an expression allows commands.
     #[error(
         "a rule with `regex` can only make decisions stricter, because the same command can be written in many \
          ways: use `prefix` or `glob`"
     )]
     ExpressionAllows,
-    /// A folder of a guard is not absolute.
+    /// A directory of a condition is not absolute.
     #[error("`{}` is neither an absolute directory nor `workspace`", Escaped(folder))]
     Folder {
-        /// The folder.
+        /// The directory.
         folder: String,
     },
     /// A command that should match does not.
     #[error("`{}` should match, but {instead}", Escaped(command))]
     Silent {
-        /// Which example, from 1.
+        /// The position of the example, from 1.
         number: usize,
         /// The command.
         command: String,
-        /// What happened instead.
+        /// The actual result.
         instead: String,
     },
     /// A command that should not match does.
     #[error("`{}` should not match, but its part `{}` does", Escaped(command), Escaped(part))]
     Fires {
-        /// Which example, from 1.
+        /// The position of the example, from 1.
         number: usize,
         /// The command.
         command: String,
         /// The part that matches.
         part: String,
     },
-    /// A layer other than the admin's switches a hazard off.
+    /// A layer other than the admin's disables a hazard.
     #[error("only the admin layer can disable a built-in hazard")]
     Override,
-    /// All rules together take too much memory.
+    /// All rules together exceed the memory limit.
     #[error("the rules cannot be used together: {message}")]
     Together {
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
 }
@@ -181,7 +181,7 @@ pub(crate) fn layers(layers: &[RuleLayer]) -> std::result::Result<(), CommandRul
     Ok(())
 }
 
-/// Checks a rule by itself, and runs its examples. Returns the bytes that its expression takes.
+/// Checks a rule and its examples. Returns the memory of its compiled expression in bytes.
 pub(crate) fn rule(rule: &CommandRule) -> Result<usize> {
     let weight = shape(rule)?;
     broad(rule)?;
@@ -189,14 +189,14 @@ pub(crate) fn rule(rule: &CommandRule) -> Result<usize> {
     Ok(weight)
 }
 
-/// Checks a built-in rule, which may be as broad as it needs to be.
+/// Checks a built-in rule, which may also allow every argument of a program.
 #[cfg(test)]
 pub(crate) fn builtin(rule: &CommandRule) -> Result {
     shape(rule)?;
     examples(rule)
 }
 
-/// Checks what a rule is made of, and returns the bytes that its expression takes.
+/// Checks the parts of a rule, and returns the memory of its compiled expression in bytes.
 fn shape(rule: &CommandRule) -> Result<usize> {
     let is_plain = |character: char| character.is_alphanumeric() || "-_.:/".contains(character);
     if rule.id.is_empty() || rule.id.len() > 100 || !rule.id.chars().all(is_plain) {
@@ -261,7 +261,7 @@ fn words(words: &[Vec<String>]) -> Result {
     Ok(())
 }
 
-/// Programs that run whatever they are told to. One of them alone, in a rule that allows, is a mistake.
+/// Programs that run other programs from their arguments. A rule that allows one with any arguments would allow every program.
 pub(crate) const LAUNCHERS: &[&str] = &[
     "sh",
     "bash",
@@ -363,7 +363,7 @@ pub(crate) const LAUNCHERS: &[&str] = &[
     "go",
 ];
 
-/// Programs of which nothing at all may be said without a second word.
+/// Programs that a rule may only allow with a second word.
 fn broad(rule: &CommandRule) -> Result {
     let (words, is_exact) = match &rule.pattern {
         CommandPattern::Prefix(words) => (words, false),
@@ -408,7 +408,7 @@ fn examples(rule: &CommandRule) -> Result {
     Ok(())
 }
 
-/// Returns the part that the rule matches, or what happened instead.
+/// Returns the part that the rule matches, or the actual result.
 fn tried(spellings: &[Compiled], example: &Example) -> std::result::Result<String, String> {
     let text = text(example);
     let Some(rule) = spellings.first() else { return Err("it has no words".to_owned()) };
@@ -454,8 +454,8 @@ impl fmt::Display for Example {
     }
 }
 
-/// The parser of expressions shows the expression and marks a place below it, on lines of their own. The message is one
-/// sentence in a line, and text from a rule file must not reach a terminal raw.
+/// Returns the message of a parser error in one line. The parser also prints the expression, which must not reach a terminal
+/// unescaped because it comes from a rule file.
 fn in_one_line(message: &str) -> String {
     let last = message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or(message);
     last.trim().trim_start_matches("error: ").escape_debug().to_string()

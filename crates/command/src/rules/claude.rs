@@ -1,8 +1,9 @@
-//! Rules from the settings of Claude Code: `permissions.allow`, `ask` and `deny`, as far as they are about commands.
+//! Imports rules from the settings of Claude Code: the entries of `permissions.allow`, `ask` and `deny` for commands.
 //!
-//! There, `Bash(npm run test:*)` and `Bash(npm run test *)` are commands that begin with these words, `Bash(npm run build)` is
-//! exactly this one, and a `*` elsewhere matches any characters, spaces too. A rule without an equivalent becomes a
-//! narrower one where it allows and a wider one where it asks or denies, with a note; or it is left out, with the reason.
+//! In these settings, `Bash(npm run test:*)` and `Bash(npm run test *)` match commands that start with these words, `Bash(npm run
+//! build)` matches exactly this command, and a `*` elsewhere matches any characters including spaces. An entry without an
+//! equivalent becomes a narrower rule if it allows, and a wider one if it asks or denies, with a note; or it is skipped, with the
+//! reason.
 
 use std::collections::HashSet;
 
@@ -13,52 +14,52 @@ use super::effect::Effect;
 use super::in_words::{free_id, id_of};
 use super::rule::{CommandPattern, CommandRule, RegexScope};
 
-/// The most bytes of such a file.
+/// Maximum size of a settings file in bytes.
 const MAX_SETTINGS_BYTES: usize = 1 << 20;
 
-/// The most entries of all lists together.
+/// Maximum number of entries of all lists together.
 const MAX_ENTRIES: usize = 1000;
 
-/// The lists, and what becomes of the commands in them.
+/// The lists and their effects.
 const LISTS: &[(&str, Effect)] = &[("allow", Effect::Allow), ("ask", Effect::Ask), ("deny", Effect::Deny)];
 
-/// The tool whose entries are about commands.
+/// The tool for commands.
 const TOOL: &str = "Bash";
 
-/// What was taken from a file of settings, and what was not.
+/// The imported rules, and notes about entries that differ or were skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ImportedRules {
-    /// The rules, in the order of the file. Each can be used, and no two share an id.
+    /// The rules, in the order of the file. They are valid, and their ids are unique.
     pub rules: Vec<CommandRule>,
-    /// What is not as it was there.
+    /// Differences from the settings.
     pub notes: Vec<ImportNote>,
 }
 
-/// An entry of settings that became another rule than it was, or none.
+/// An entry that has no equivalent rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportNote {
     /// The entry with its list: `allow Bash(git * main)`.
     pub entry: String,
-    /// Whether there is no rule for it.
+    /// Whether it was skipped.
     pub is_left_out: bool,
-    /// Why, and what to do.
+    /// The reason and the fix.
     pub reason: String,
 }
 
-/// A file of settings that cannot be read.
+/// An invalid settings file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaudeSettingsError {
-    /// The file is no JSON.
+    /// The file is not valid JSON.
     #[error("line {line}, column {column}: the file is not valid JSON: {reason}")]
     Syntax {
         /// The line, from 1.
         line: usize,
         /// The column in characters, from 1.
         column: usize,
-        /// What the parser says.
+        /// The message of the parser.
         reason: String,
     },
     /// The file has no permissions.
@@ -70,7 +71,7 @@ pub enum ClaudeSettingsError {
 }
 
 impl ImportedRules {
-    /// Reads the settings of Claude Code.
+    /// Parses the settings of Claude Code.
     ///
     /// ```
     /// use stockade_command::rules::ImportedRules;
@@ -83,7 +84,7 @@ impl ImportedRules {
     /// ```
     ///
     /// # Errors
-    /// When the text is no JSON, or has no permissions.
+    /// When the text is not valid JSON, or has no permissions.
     pub fn from_claude_settings(text: &str) -> Result<Self, ClaudeSettingsError> {
         let node = parse(text, Format::Json, MAX_SETTINGS_BYTES).map_err(|error| {
             ClaudeSettingsError::Syntax { line: error.at.line, column: error.at.column, reason: error.reason }
@@ -109,7 +110,7 @@ impl ImportedRules {
         Ok(imported)
     }
 
-    /// Says of the other settings that they are no rules.
+    /// Adds notes about settings that cannot be imported.
     fn others(&mut self, permissions: &Value) {
         for key in ["defaultMode", "additionalDirectories", "disableBypassPermissionsMode"] {
             if permissions.get(key).is_some() {
@@ -164,7 +165,7 @@ fn id_for(rule: &CommandRule) -> String {
     id_of(words.get(..4).unwrap_or(&words))
 }
 
-/// What an entry becomes: a pattern, and in what it differs; or why it becomes nothing.
+/// The pattern of an entry with a note about differences, or the reason why it is skipped.
 fn read(entry: &str, effect: Effect) -> Result<(CommandPattern, Option<&'static str>), String> {
     let Some(inner) = entry.strip_prefix(TOOL).filter(|rest| rest.is_empty() || rest.starts_with('(')) else {
         return Err("it is about another tool: see `files` and `toolPolicy` of the configuration".to_owned());

@@ -1,8 +1,8 @@
-//! The rules that a user adds and removes: a document that is kept between runs.
+//! Rules that a user adds and removes, in a document that is saved between runs.
 //!
-//! The document is a rule file. It is read whole or not at all: a file that is damaged, or that a newer version wrote,
-//! is an error, and the caller must not start. Adding or removing a rule keeps the rest as it is written, including
-//! comments; and the result passes every example and test that the file has.
+//! The document is a rule file. A file that is invalid or from a newer version is an error, and the caller must not start with a
+//! part of the rules. Adding or removing a rule preserves the rest of the text, including comments, and runs all examples and
+//! tests of the file again.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use super::file::{CommandRuleFile, CommandRuleFormat};
 use super::rule::CommandRule;
 use crate::rules::layer::RuleLayer;
 
-/// What a new document begins with.
+/// The header of a new document.
 const HEAD: &str = "\
 # Rules for commands that were added by answering questions or by `stockade policy add`. `stockade policy lint` looks at them.
 version = 1
@@ -25,7 +25,7 @@ version = 1
 /// The key of the list of rules.
 const RULES: &[&str] = &["rule"];
 
-/// The rules that a user has added, and the document that they stand in.
+/// The rules that a user added, and their document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomRules {
     document: String,
@@ -46,18 +46,18 @@ impl CustomRules {
         Self { document: HEAD.to_owned(), rules: Vec::new(), layer }
     }
 
-    /// Reads a document of the user's own. Every rule is checked, and its examples are run.
+    /// Parses a document of the user, and checks every rule and its examples.
     ///
     /// # Errors
-    /// The first thing that is wrong with it, and where.
+    /// The first problem and its position.
     pub fn parse(document: &str) -> Result<Self, CommandRuleFileError> {
         Self::parse_for(document, Layer::User)
     }
 
-    /// Reads a document for a layer.
+    /// Parses a document for a layer.
     ///
     /// # Errors
-    /// The first thing that is wrong with it, and where.
+    /// The first problem and its position.
     pub fn parse_for(document: &str, layer: Layer) -> Result<Self, CommandRuleFileError> {
         let file = CommandRuleFile::parse(document, CommandRuleFormat::Toml, layer)?;
         Ok(Self { document: document.to_owned(), rules: file.rules().to_vec(), layer })
@@ -69,18 +69,18 @@ impl CustomRules {
         &self.document
     }
 
-    /// Adds a rule behind the others.
+    /// Appends a rule.
     ///
     /// # Errors
-    /// When it cannot be used, there is a rule of this id, or a test of the document has another outcome with it.
+    /// When it is invalid, its id is taken, or a test of the document fails with it.
     pub fn add(&mut self, rule: &CommandRule) -> Result<(), CommandRuleFileProblem> {
         self.add_all(std::slice::from_ref(rule))
     }
 
-    /// Adds rules behind the others: all of them or none. The document is read once, however many there are.
+    /// Appends all of the rules, or none. The document is parsed only once.
     ///
     /// # Errors
-    /// As [`CustomRules::add`], for the first that cannot be added.
+    /// Same as [`CustomRules::add`], for the first rule that cannot be added.
     pub fn add_all(&mut self, rules: &[CommandRule]) -> Result<(), CommandRuleFileProblem> {
         let mut ids: HashSet<&str> = self.rules.iter().map(|rule| rule.id.as_str()).collect();
         for rule in rules {
@@ -98,7 +98,7 @@ impl CustomRules {
     /// Removes the rule of this id, and returns it.
     ///
     /// # Errors
-    /// When a test of the document has another outcome without it.
+    /// When a test of the document fails without it.
     pub fn remove(&mut self, id: &str) -> Result<Option<CommandRule>, CommandRuleFileProblem> {
         let Some(index) = self.rules.iter().position(|rule| rule.id == id) else { return Ok(None) };
         let rule = self.rules.get(index).cloned();
@@ -107,7 +107,7 @@ impl CustomRules {
         Ok(rule)
     }
 
-    /// Takes another document, if all of it can be used.
+    /// Replaces the document, if the new one is valid.
     fn become_document(&mut self, document: &str) -> Result<(), CommandRuleFileProblem> {
         *self = Self::parse_for(document, self.layer).map_err(|error| error.problem)?;
         Ok(())

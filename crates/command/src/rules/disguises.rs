@@ -1,6 +1,6 @@
-//! What a rule that denies lets through: its own words are tried in disguise.
+//! Finds gaps in rules that deny: tries other forms of the commands that they deny.
 //!
-//! Nothing is guessed: each text is decided on by all rules together, and what is not denied is reported with what decided.
+//! Each form is decided by all rules together. Forms that are not denied are reported with the rule that decided.
 
 use stockade_shell::{ReadOptions, quote};
 use stockade_text::Escaped;
@@ -16,12 +16,11 @@ use crate::context::CommandContext;
 use crate::decision::CommandDecision;
 use crate::decision::policy::{CommandDefaults, CommandPolicy};
 
-/// The most texts that are tried for the rules of a file, and shown for one reason.
+/// Maximum number of forms that are tried for a file, and that are listed for one reason.
 const MAX_TRIED: usize = 20_000;
 const MAX_SHOWN: usize = 3;
 
-/// Wrappers that can hide any command. `#` is the command, `@` its text in quotes, `%` its name and `&` the
-/// words after the name.
+/// Wrappers that can run any command. `#` is the command, `@` its quoted text, `%` its name, and `&` the words after the name.
 const DISGUISES: &[&str] = &[
     "# more",
     "# --more -x",
@@ -71,7 +70,7 @@ const DISGUISES: &[&str] = &[
     "alias a=@; a",
 ];
 
-/// Programs that run a command from a text argument: rarely denied themselves, but not to be allowed beside a denial.
+/// Programs that run a command from a text argument. A file rarely denies them, but should not allow them either.
 const INTERPRETERS: &[&str] = &[
     "python3 -c 'import os; os.system(\"#\")'",
     "perl -e 'system(\"#\")'",
@@ -82,7 +81,7 @@ const INTERPRETERS: &[&str] = &[
     "pwsh -c '#'",
 ];
 
-/// Returns for each rule that denies which disguises of its words are not denied.
+/// Returns the forms that are not denied, for each rule that denies.
 pub(super) fn missed(rules: &[CommandRule]) -> Vec<Lint> {
     let layer = RuleLayer { layer: Layer::User, rules: rules.to_vec(), overrides: Vec::new() };
     let Ok(policy) = CommandPolicy::assemble(vec![layer], CommandDefaults::default()) else {
@@ -108,7 +107,7 @@ pub(super) fn missed(rules: &[CommandRule]) -> Vec<Lint> {
 struct Trial<'p> {
     policy: &'p CommandPolicy,
     rule: &'p CommandRule,
-    /// What would mend it, with the texts that it would mend.
+    /// The fixes, each with the forms that it would deny.
     found: Vec<(String, Vec<String>)>,
     left: usize,
 }
@@ -135,7 +134,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The other names of the program, of its commands and of its options.
+    /// Tries other names of the program, its subcommands and its options.
     fn spellings(&mut self, words: &[String]) {
         let pattern: Vec<Vec<String>> = words.iter().map(|word| vec![super::token::escape(word)]).collect();
         for spelled in other_spellings(&pattern, Sameness::Same) {
@@ -166,7 +165,7 @@ impl Trial<'_> {
         self.policy.decide(text, &ReadOptions::default(), &context)
     }
 
-    /// Tries a text, and keeps it when it is not denied.
+    /// Tries a form, and adds it if it is not denied.
     fn one(&mut self, text: &str) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 {
@@ -194,7 +193,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The narrowest change after which it would be denied.
+    /// Returns the narrowest change that denies it.
     fn fix(&self, decision: &CommandDecision<'_, '_>) -> String {
         let first = |words: &[Vec<String>]| {
             let plain = |word: &Vec<String>| word.first().cloned().unwrap_or_default();
@@ -242,9 +241,9 @@ fn whose(decision: &CommandDecision<'_, '_>) -> String {
     rule.map_or_else(|| "it".to_owned(), |(rule, _)| format!("rule `{}`", rule.id))
 }
 
-/// The commands that a rule is about: its words, or the examples of an expression.
+/// Returns the commands of a rule: its words, or the examples of its expression.
 fn seeds(rule: &CommandRule) -> Vec<Vec<String>> {
-    /// A rule with more examples is known by the first.
+    /// Only the first examples are used.
     const MAX_SEEDS: usize = 4;
     let words = match &rule.pattern {
         CommandPattern::Prefix(words) | CommandPattern::Exact(words) => words,

@@ -1,18 +1,18 @@
-//! What may become of a command.
+//! The effect of a decision on a command.
 
 use std::fmt;
 
-/// What may become of a command, from the mildest to the strictest: the verdict on several commands is the `max` of
-/// theirs.
+/// The effect of a decision on a command, from the mildest to the strictest. The effect for several commands is the `max` of
+/// their effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 #[must_use]
 pub enum Effect {
-    /// The command may run as it is.
+    /// The command may run without a sandbox.
     Allow,
-    /// It may run in a sandbox.
+    /// It may run only in a sandbox.
     Sandbox,
-    /// A person must be asked.
+    /// The user must be asked.
     Ask,
     /// It must not run.
     Deny,
@@ -49,8 +49,8 @@ impl fmt::Display for Effect {
     }
 }
 
-/// Who wrote a rule. A higher layer decides before a lower one, which can then only be stricter; the built-in rules
-/// apply where no other layer decides.
+/// The layer of a rule. A higher layer takes precedence, and lower ones can only be stricter. The built-in rules apply if no
+/// other layer decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Layer {

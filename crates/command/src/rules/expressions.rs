@@ -1,24 +1,24 @@
-//! Rules with a regular expression. They only make a decision stricter, for a text can always be written otherwise.
+//! Rules with a regular expression. They can only make a decision stricter, because a command can always be written differently.
 //!
-//! All expressions of a scope are one multi-pattern automaton (regex-automata), which takes time linear in the text whatever
-//! they are; lookaround and backreferences, which would need backtracking, are refused when they are compiled.
+//! All expressions of a scope are compiled to one multi-pattern automaton (regex-automata), so matching takes linear time.
+//! Lookaround and backreferences need backtracking and are refused.
 
 use regex_automata::meta::Regex;
 use regex_automata::{Input, PatternSet};
 
 use super::rule::{CommandPattern, CommandRule, RegexScope};
 
-/// The most memory that the compiled expressions of one place may take, in bytes.
+/// Maximum memory of the compiled expressions of one scope, in bytes.
 const MAX_PROGRAM_BYTES: usize = 8 << 20;
 
-/// The expressions of a policy, by where they look. Each takes linear time.
+/// The expressions of a policy, by scope.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Expressions {
     places: Vec<(RegexScope, Regex, Vec<usize>)>,
 }
 
 impl Expressions {
-    /// Compiles the expressions of `rules`, which are numbered in their order.
+    /// Compiles the expressions of `rules`, which are identified by their index.
     pub(crate) fn compile(rules: &[&CommandRule]) -> Result<Self, String> {
         let mut places = Vec::new();
         for over in RegexScope::ALL {
@@ -39,12 +39,12 @@ impl Expressions {
         Ok(Self { places })
     }
 
-    /// Returns whether any expression looks here.
+    /// Returns whether any expression has this scope.
     pub(crate) fn look_at(&self, over: RegexScope) -> bool {
         self.places.iter().any(|(place, ..)| *place == over)
     }
 
-    /// Returns the numbers of the rules whose expression is found in `text`.
+    /// Returns the indices of the rules whose expression matches in `text`.
     pub(crate) fn find(&self, over: RegexScope, text: &str) -> Vec<usize> {
         let Some((_, regex, numbers)) = self.places.iter().find(|(place, ..)| *place == over) else {
             return Vec::new();
@@ -58,7 +58,7 @@ impl Expressions {
     }
 }
 
-/// Compiles expressions, or returns what is wrong with them.
+/// Compiles expressions, or returns the error message.
 pub(crate) fn build(patterns: &[&str]) -> Result<Regex, String> {
     // Whether the engine can build full DFAs depends on what other crates of the program ask of it; what the rules may weigh
     // must not.

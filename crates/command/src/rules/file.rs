@@ -1,8 +1,7 @@
-//! Rules from TOML, YAML or JSON.
+//! Rule files in TOML, YAML or JSON.
 //!
-//! All three hold the same: a list `rule` of tables, with `test`, `defaults` and `override` beside it. Every key is
-//! checked by name and kind, then every rule and its examples, then the tests of the file; whatever is refused is refused
-//! with its line and column.
+//! All formats have the same structure: a list `rule` of tables, and `test`, `defaults` and `override`. The keys and types are
+//! checked first, then every rule and its examples, then the tests of the file. Errors have a line and a column.
 
 pub(crate) mod error;
 mod schema;
@@ -21,13 +20,13 @@ use crate::decision::policy::{CommandDefaults, CommandPolicy};
 use crate::rules::layer::{FloorOverride, RuleLayer};
 use stockade_shell::{ReadOptions, Shell};
 
-/// The most bytes of a rule file.
+/// Maximum size of a rule file in bytes.
 pub const MAX_COMMAND_RULE_FILE_BYTES: usize = 1 << 20;
 
-/// The version of the format that is known here.
+/// The latest supported version of the format.
 pub(crate) const VERSION: i64 = 1;
 
-/// A file of rules for commands that can be used.
+/// A valid file of rules for commands.
 #[derive(Debug, Clone, Default)]
 pub struct CommandRuleFile {
     rules: Vec<CommandRule>,
@@ -49,19 +48,19 @@ pub enum CommandRuleFormat {
     Json,
 }
 
-/// A command and what a file says must become of it.
+/// A test of a rule file: a command and its expected decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandTest {
-    /// The command that is decided on.
+    /// The command.
     pub command: String,
-    /// What must become of it.
+    /// The expected effect.
     pub expect: Effect,
     at: TextPosition,
 }
 
 impl CommandRuleFormat {
-    /// Returns the format that the ending of a file's name says.
+    /// Returns the format for the extension of a file name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         let (_, ending) = name.rsplit_once('.')?;
@@ -71,28 +70,28 @@ impl CommandRuleFormat {
 }
 
 impl CommandRuleFile {
-    /// Reads a rule file for a layer, checks its rules, and runs its examples and its tests.
+    /// Parses a rule file for a layer, checks its rules, and runs its examples and tests.
     ///
     /// # Errors
-    /// The first thing that is wrong with it, where it stands, and how to mend it.
+    /// The first problem, with its position and fix.
     pub fn parse(text: &str, format: CommandRuleFormat, layer: Layer) -> Result<Self, CommandRuleFileError> {
         let file = Self::parse_untested(text, format, layer)?;
         file.test(layer)?;
         Ok(file)
     }
 
-    /// Reads rules that stand as a list in another document, such as a configuration, and checks them likewise. An error says
-    /// where in that document.
+    /// Parses and checks rules from a list in another document, such as a configuration. Errors have the position in that
+    /// document.
     ///
     /// # Errors
-    /// The first thing that is wrong with a rule, where it stands, and how to mend it.
+    /// The first problem, with its position and fix.
     pub fn of_list(rules: &[Node], layer: Layer) -> Result<Self, CommandRuleFileError> {
         let file = schema::rules(rules)?;
         check::layers(&[file.layer(layer)]).map_err(|error| file.locate(&error))?;
         Ok(file)
     }
 
-    /// Reads and checks a rule file, and leaves its tests for later.
+    /// Parses and checks a rule file without running its tests.
     fn parse_untested(
         text: &str,
         format: CommandRuleFormat,
@@ -115,7 +114,7 @@ impl CommandRuleFile {
         &self.rules
     }
 
-    /// Returns where the rule of this id stands.
+    /// Returns the position of the rule with this id.
     #[must_use]
     pub fn place_of(&self, id: &str) -> Option<TextPosition> {
         let index = self.rules.iter().position(|rule| rule.id == id)?;
@@ -128,25 +127,25 @@ impl CommandRuleFile {
         &self.tests
     }
 
-    /// Returns what the file says holds where no rule says anything.
+    /// Returns the defaults that the file sets for commands without a matching rule.
     #[must_use]
     pub const fn defaults(&self) -> Option<CommandDefaults> {
         self.defaults
     }
 
-    /// Returns the shell that the file says its commands are for.
+    /// Returns the shell that the file sets.
     #[must_use]
     pub const fn shell(&self) -> Shell {
         self.shell
     }
 
-    /// Returns the rules as those of a layer.
+    /// Returns the rules as a layer.
     #[must_use]
     pub fn layer(&self, layer: Layer) -> RuleLayer {
         RuleLayer { layer, rules: self.rules.clone(), overrides: self.overrides.clone() }
     }
 
-    /// Says where in the file an error stands that [`CommandPolicy::compile`] reports for one of its rules.
+    /// Adds the position in the file to an error that [`CommandPolicy::compile`] returned for one of its rules.
     #[must_use]
     pub fn locate(&self, error: &CommandRuleError) -> CommandRuleFileError {
         let found = self
@@ -158,7 +157,7 @@ impl CommandRuleFile {
         CommandRuleFileError::at(at, CommandRuleFileProblem::Rule(error.clone()))
     }
 
-    /// Runs the tests of the file, with the built-in rules below its own.
+    /// Runs the tests of the file, together with the built-in rules.
     fn test(&self, layer: Layer) -> Result<(), CommandRuleFileError> {
         if self.tests.is_empty() {
             return Ok(());
@@ -188,7 +187,7 @@ impl CommandRuleFile {
 }
 
 impl RulePositions {
-    /// Returns where the part of a rule stands that has the problem.
+    /// Returns the position of the part of a rule that has the problem.
     fn of(&self, problem: &CommandRuleProblem) -> TextPosition {
         let nth = |list: &[TextPosition], number: &usize| {
             number.checked_sub(1).and_then(|index| list.get(index)).copied()

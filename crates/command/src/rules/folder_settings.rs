@@ -1,7 +1,7 @@
-//! What the programs of the rules that allow read from the folder they run in, as far as it could name a program.
+//! Files in the working directory that determine which program an allowed command runs.
 
-/// Programs that run what a file of their folder says whatever they are asked for, their version too; and such files. `.` reads
-/// the one that it is told.
+/// Programs that always run what a file in their directory sets, even for `--version`, and these files. `.` reads the file in its
+/// argument.
 pub(super) const OBEYS_FOLDER: &[(&str, &[&str])] = &[
     (".", &[]),
     ("bazel", &["tools/bazel"]),
@@ -33,17 +33,18 @@ pub(super) const OBEYS_FOLDER: &[(&str, &[&str])] = &[
     ("yarn", &[".yarnrc"]),
 ];
 
-/// Returns the known files of its directory that determine what this program runs.
+/// Returns the known files in the working directory that determine what this program runs.
 pub(crate) fn obeyed_files(program: &str) -> impl Iterator<Item = &'static str> {
     OBEYS_FOLDER.iter().filter(move |(name, _)| *name == program).flat_map(|(_, files)| files.iter().copied())
 }
 
-/// Returns whether a file of its directory may determine what this program runs even for its version option.
+/// Returns whether a file in the working directory can determine what this program runs, even for its version option.
 pub(super) fn obeys_folder(program: &str) -> bool {
     OBEYS_FOLDER.iter().any(|(name, _)| *name == program)
 }
 
-/// Why no file of the folder makes the programs of a rule that allows run anything: the beginnings of the names of rules.
+/// The reasons why no file in the working directory makes programs of an allowing rule run anything, by the prefix of the rule's
+/// id.
 #[cfg(test)]
 pub(super) const WHY_NOT: &[(&str, &str)] = &[
     ("aws-", "settings of the user"),

@@ -1,4 +1,4 @@
-//! What no option of a program can do: facts that let a rule permit words which are not certain.
+//! Programs without dangerous options: facts that let a rule allow words that are only known at run time.
 
 use std::sync::LazyLock;
 
@@ -6,18 +6,18 @@ use super::program::{base, trusted};
 use stockade_shell::lookup::{Names, names};
 use stockade_shell::{Arg, Run, WordCount};
 
-/// How little the words of a program can do.
+/// The worst effect that arguments of a program can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Harmlessness {
     /// An option may run, write or send something.
     None,
-    /// No option does; other words name what is read.
+    /// No option does. Other arguments are files to read.
     Options,
-    /// No word does, and none is a file whose content is shown.
+    /// No argument does, and none is a file whose content is printed.
     Words,
 }
 
-/// Programs that print, list or compute, whatever words they are given.
+/// Programs that only print, list or compute, with any arguments.
 static WORDS: LazyLock<Names> = LazyLock::new(|| {
     names(&[
         "echo", "true", "false", ":", "ls", "stat", "basename", "dirname", "seq", "sleep", "pwd", "which",
@@ -25,7 +25,7 @@ static WORDS: LazyLock<Names> = LazyLock::new(|| {
     ])
 });
 
-/// Programs that only read what their words name.
+/// Programs that only read the files in their arguments.
 static OPTIONS: LazyLock<Names> = LazyLock::new(|| {
     names(&[
         "cat",
@@ -100,8 +100,8 @@ const IN_FRONT: &[(&str, &[&str])] = &[
     ("pip3", &["-q", "--quiet", "-v", "--verbose", "--no-color", "--disable-pip-version-check"]),
 ];
 
-/// Options before the subcommand, with a value, that select a location. Reporting on another location is as harmless, but a
-/// user's rule that allows a change is meant for the current one: these options count for built-in rules only.
+/// Options with a value before the subcommand that select a directory. Reading another directory is harmless, but a user's rule
+/// that allows a change applies to the current one. So only built-in rules skip these options.
 const WHERE: &[(&str, &[&str])] = &[
     ("kubectl", &["-n", "--namespace", "--context", "--cluster", "--request-timeout"]),
     ("oc", &["-n", "--namespace", "--context"]),
@@ -111,7 +111,7 @@ const WHERE: &[(&str, &[&str])] = &[
     ("az", &["--subscription", "-o", "--output"]),
 ];
 
-/// Returns what is known of the program of a command.
+/// Returns the worst effect of the arguments of a command's program.
 pub(crate) fn of(run: &Run<'_>) -> Harmlessness {
     let Some(name) = run.program().map(trusted).filter(|name| base(name) == *name) else {
         return Harmlessness::None;
@@ -128,7 +128,7 @@ pub(crate) fn of(run: &Run<'_>) -> Harmlessness {
     }
 }
 
-/// Returns how many words after the name only change how something is shown.
+/// Returns the number of words after the name that only change the output.
 pub(super) fn in_front(argv: &[Arg<'_>], is_builtin: bool) -> usize {
     let Some(name) = argv.first().and_then(Arg::known).map(trusted) else { return 0 };
     let listed = |table: &'static [(&str, &'static [&str])]| {
@@ -152,8 +152,8 @@ fn is_value(word: &str) -> bool {
     !word.is_empty() && !word.starts_with('-')
 }
 
-/// Returns git as it is without the folders that its first options lead to. Where it leads is looked at by itself, so that
-/// the rules need to know the subcommand alone.
+/// Returns a git command without the options that select a directory. The directory is checked separately, so rules only match
+/// the subcommand.
 pub(crate) fn without_folder<'t>(run: &Run<'t>) -> Option<Run<'t>> {
     let name = run.argv.first().and_then(Arg::known).map(trusted).filter(|name| *name == "git")?;
     // Most commands go nowhere, and cost nothing here.
@@ -177,12 +177,12 @@ pub(crate) fn without_folder<'t>(run: &Run<'t>) -> Option<Run<'t>> {
     Some(there)
 }
 
-/// Whether a word is one when it runs.
+/// Returns whether a word is exactly one word at run time.
 fn is_one(word: &Arg<'_>) -> bool {
     matches!(word, Arg::Known(_) | Arg::Unknown { count: WordCount::One, .. })
 }
 
-/// Whether a word becomes names of files and nothing else: it has a pattern, and no variable or output of a command.
+/// Returns whether a word only expands to file names: it has a glob, and no variable or command substitution.
 pub(crate) fn is_only_pattern(spelling: &str) -> bool {
     let mut is_protected = false;
     let mut has_pattern = false;

@@ -1,4 +1,4 @@
-//! A rule in one line, as a person says it: `allow git push origin *`.
+//! A rule in one line: `allow git push origin *`.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use super::effect::Effect;
 use super::rule::{CommandPattern, CommandRule};
 use super::token::escape;
 
-/// A line that says no rule.
+/// A line that is not a valid rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleInWordsError {
-    /// The line does not begin with what becomes of the command.
+    /// The line does not start with an effect.
     #[error("a rule starts with allow, sandbox, ask or deny, not with `{}`{}", Escaped(word), meant(word))]
     Decision {
-        /// What it begins with.
+        /// The first word.
         word: String,
     },
-    /// The line ends before the command.
+    /// The line has no command.
     #[error("missing command, such as `allow git status`")]
     NoCommand,
     /// A quote is not closed.
@@ -33,11 +33,11 @@ fn meant(word: &str) -> String {
 }
 
 impl CommandRule {
-    /// Reads a rule in one line: its effect, then the words of the command. `*` and `?` match characters of
-    /// a word unless they are quoted, and `**` at the end all further words.
+    /// Parses a rule in one line: its effect, then the words of the command. `*` and `?` match characters of a word unless they
+    /// are quoted, and `**` at the end matches all further words.
     ///
-    /// A rule that allows is for exactly these words. One that asks, denies or demands a sandbox is for all commands that begin
-    /// with them: a rule that denies `rm` also denies `rm -rf x`.
+    /// A rule that allows matches exactly these words. A rule that asks, denies or requires a sandbox matches all commands that
+    /// start with them: a rule that denies `rm` also denies `rm -rf x`.
     ///
     /// ```
     /// use stockade_command::rules::CommandPattern;
@@ -51,7 +51,7 @@ impl CommandRule {
     /// ```
     ///
     /// # Errors
-    /// When it does not begin with a decision, or names no command.
+    /// When it does not start with an effect, or has no command.
     pub fn from_words(line: &str) -> Result<Self, RuleInWordsError> {
         let mut words = words(line)?.into_iter();
         let first = words.next().ok_or(RuleInWordsError::NoCommand)?;
@@ -60,7 +60,7 @@ impl CommandRule {
         Self::of_words(effect, words.collect())
     }
 
-    /// Returns the same for words that are separate already, each with `*` and `?` as in a rule file.
+    /// Same as [`CommandRule::from_words`] for a list of words, each with `*` and `?` as in a rule file.
     ///
     /// # Errors
     /// When the list is empty.
@@ -82,7 +82,7 @@ impl CommandRule {
     }
 }
 
-/// Splits a line at spaces. What is quoted means itself.
+/// Splits a line at spaces. Quoted text is literal.
 fn words(line: &str) -> Result<Vec<String>, RuleInWordsError> {
     let (mut words, mut word, mut characters) = (Vec::new(), None::<String>, line.chars());
     while let Some(character) = characters.next() {
@@ -111,7 +111,7 @@ fn words(line: &str) -> Result<Vec<String>, RuleInWordsError> {
     Ok(words)
 }
 
-/// Returns a word of a pattern that means exactly this one: what has a list in braces means itself when none is read.
+/// Returns a word of a pattern that matches exactly this word. Braces need no escape where no list is parsed.
 pub(crate) fn literally(word: &str) -> String {
     escape(word).replace('{', "\\{")
 }
@@ -135,7 +135,7 @@ pub(crate) fn id_of(words: &[&str]) -> String {
     if id.is_empty() { "command".to_owned() } else { id }
 }
 
-/// The words in one line; `**` matches all further words.
+/// Formats the words in one line; `**` matches all further words.
 impl fmt::Display for CommandPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words =
@@ -148,7 +148,7 @@ impl fmt::Display for CommandPattern {
     }
 }
 
-/// One place of a pattern: a word, or the words of which any will do.
+/// Formats one position of a pattern: a word, or its alternatives.
 fn place(alternatives: &[String]) -> String {
     match alternatives {
         [word] if word.contains(char::is_whitespace) => format!("'{word}'"),
@@ -157,7 +157,7 @@ fn place(alternatives: &[String]) -> String {
     }
 }
 
-/// Returns the id, or the same with the first number with which it is not taken.
+/// Returns the id, or the id with the first number that makes it unique.
 #[must_use]
 pub fn free_id(id: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let numbered = (2..).map(|number| format!("{id}-{number}"));

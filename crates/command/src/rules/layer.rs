@@ -1,4 +1,4 @@
-//! Rules that come together: those of a user, of a project, of an administrator.
+//! The rules of one layer: of a user, of a project, or of an administrator.
 
 use super::effect::Layer;
 use super::rule::CommandRule;
@@ -6,19 +6,19 @@ use super::rule::CommandRule;
 /// The rules of one layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleLayer {
-    /// Who wrote the rules.
+    /// The layer.
     pub layer: Layer,
     /// The rules, in any order.
     pub rules: Vec<CommandRule>,
-    /// The built-in hazards that are switched off. Only an admin can.
+    /// The built-in hazards that are disabled. Only an admin can disable them.
     pub overrides: Vec<FloorOverride>,
 }
 
-/// A hazard that an admin has switched off.
+/// A hazard that an admin has disabled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FloorOverride {
     /// The id of the hazard.
     pub floor: String,
-    /// Why, for later readers.
+    /// The reason.
     pub reason: String,
 }

@@ -1,4 +1,4 @@
-//! What is probably not meant, in rules that can be used.
+//! Warnings about valid rules that probably do not have the intended effect.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use super::rule::{CommandPattern, CommandRule};
 use super::shadow::{ShadowedRule, shadowed};
 use super::token::Token;
 
-/// Returns what is probably not meant in the rules of one layer.
+/// Returns warnings about the rules of one layer.
 #[must_use]
 pub fn lint(rules: &[CommandRule]) -> Vec<Lint> {
     let compiled: Vec<Compiled> = rules.iter().map(|rule| Compiled::new(rule.clone(), Layer::User)).collect();
@@ -32,7 +32,7 @@ pub fn lint(rules: &[CommandRule]) -> Vec<Lint> {
     lints
 }
 
-/// What can be said of a rule by itself.
+/// Returns warnings about a single rule.
 fn alone(rule: &Compiled) -> Vec<String> {
     let mut messages = Vec::new();
     let written = &rule.rule;
@@ -53,7 +53,8 @@ fn alone(rule: &Compiled) -> Vec<String> {
     messages
 }
 
-/// What a rule allows beyond its own words. Options that run or write something count whatever rule allows their program.
+/// Returns warnings about what a rule allows beyond its own words. Options that run or write something are dangerous in every
+/// rule that allows their program.
 fn launchers(rule: &Compiled) -> Vec<String> {
     if rule.rule.effect != Effect::Allow || matches!(rule.rule.pattern, CommandPattern::Exact(_)) {
         return Vec::new();
@@ -65,7 +66,7 @@ fn launchers(rule: &Compiled) -> Vec<String> {
     told.map(message).collect()
 }
 
-/// Why the rules that never decide do not, by their ids.
+/// Returns the reasons why rules never decide, by their ids.
 fn never_deciding(all: &[Compiled]) -> HashMap<String, String> {
     let by_id: HashMap<&str, &CommandRule> =
         all.iter().map(|one| (one.rule.id.as_str(), &*one.rule)).collect();
@@ -82,7 +83,7 @@ fn never_deciding(all: &[Compiled]) -> HashMap<String, String> {
     shadowed(all).into_iter().filter_map(message).collect()
 }
 
-/// A name that is nearly that of a program is probably a slip.
+/// Returns a warning for a name that is almost the name of a program.
 fn unknown(rule: &Compiled, known: &[String]) -> Option<String> {
     names(rule).into_iter().find_map(|name| {
         let name = base(&name).to_owned();

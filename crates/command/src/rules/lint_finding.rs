@@ -1,11 +1,11 @@
-//! One mistake in a rule that can be used all the same.
+//! A warning about a valid rule.
 
-/// Something about a rule that is probably not meant.
+/// A warning about a valid rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lint {
     /// The id of the rule.
     pub rule: String,
-    /// What is strange about it, and what to do.
+    /// The problem and the fix.
     pub message: String,
 }

@@ -1,7 +1,7 @@
-//! The options with which a built-in rule allows a program: any other, or one that is not certain, keeps the rule from matching.
+//! The options with which a built-in rule allows a program. With any other or unknown option, the rule does not match.
 //!
-//! A list of what is denied is never complete: `jobs` only reads, and `jobs -x` runs what follows. So a builtin of a shell, and a
-//! program whose options are few, has all that it may be given here, in the notation of [`OptionTable`].
+//! A denylist is never complete: `jobs` only reads, and `jobs -x` runs a command. So shell builtins, and programs with few
+//! options, have an allowlist here, in the notation of [`OptionTable`].
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -17,12 +17,12 @@ struct Listed {
     options: OptionTable,
 }
 
-/// A builtin: its options end at the first operand.
+/// A shell builtin: its options end at the first operand.
 const fn builtin(programs: &'static [&'static str], options: &'static str) -> Listed {
     Listed { programs, order: OptionOrder::Strict, options: OptionTable::new(options) }
 }
 
-/// A program that takes options everywhere.
+/// A program that accepts options after operands.
 const fn program(programs: &'static [&'static str], options: &'static str) -> Listed {
     Listed { programs, order: OptionOrder::Anywhere, options: OptionTable::new(options) }
 }
@@ -95,8 +95,8 @@ static LISTED: [Listed; 24] = [
 static BY_NAME: LazyLock<ByName<Vec<&'static Listed>>> =
     LazyLock::new(|| by_name(LISTED.iter(), |row| row.programs));
 
-/// Whether every option of a command is one that a built-in rule may allow; of programs that are not in the table, every one is.
-/// Whether a word that is not known may be an option is asked elsewhere, for all programs alike.
+/// Returns whether a built-in rule may allow every option of a command. For programs that are not in the table, it always may.
+/// Words that are only known at run time are checked elsewhere, for all programs.
 pub(super) fn are_listed(run: &Run<'_>) -> bool {
     let Some(rows) = run.program().and_then(|name| BY_NAME.get(trusted(name))) else { return true };
     let known = |arg: &Arg<'_>| Arg::Known(Cow::Owned(arg.known().unwrap_or("x").to_owned()));

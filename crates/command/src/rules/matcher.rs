@@ -1,7 +1,7 @@
 //! Whether a rule matches a command.
 //!
-//! What a shell only knows when it runs a text can make the answer *maybe*. A maybe never permits: a rule that allows
-//! does not match then, and a rule that denies makes the decision *ask*.
+//! Words that are only known at run time can make the result *maybe*. A maybe never allows: a rule that allows does not match
+//! then, and a rule that denies makes the decision *ask*.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,29 +21,29 @@ use super::token::{Token, alternatives};
 use crate::context::PartContext;
 use stockade_shell::{Arg, Run, WordCount};
 
-/// A rule that is ready to be asked.
+/// A compiled rule.
 #[derive(Debug, Clone)]
 pub(crate) struct Compiled {
     pub(crate) rule: Arc<CommandRule>,
     pub(crate) layer: Layer,
-    /// Whether these are the words that the rule is written with, and no other spelling of them.
+    /// Whether these are the words as written, and not an equivalent form.
     pub(crate) is_as_written: bool,
-    /// The words that a command begins with. Empty for an expression.
+    /// The words with which a command must start. Empty for an expression.
     pub(super) words: Vec<Vec<Token>>,
-    /// The first of them, ready to be asked.
+    /// The first word, compiled.
     about: Programs,
-    /// Options that must be there: those that guards require, and those among the words of a strict rule, which are looked
-    /// for in the whole command.
+    /// Required options: those of the conditions, and those among the words of a strict rule, which may be anywhere in the
+    /// command.
     wanted: Vec<Wanted>,
-    /// Options that must not be there.
+    /// Forbidden options.
     unwanted: Vec<Wanted>,
     is_exact: bool,
-    /// Whether nothing but options may follow the words.
+    /// Whether only options may follow the words.
     is_alone: bool,
     specificity: Specificity,
 }
 
-/// How specific a rule is, the most important first. The last ones make the order of a file irrelevant.
+/// The specificity of a rule, compared field by field. The last fields make the order of a file irrelevant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Specificity {
     words: usize,
@@ -56,7 +56,7 @@ pub(crate) struct Specificity {
 }
 
 impl Specificity {
-    /// The same for a command that is only alike.
+    /// The same for a similar command.
     pub(super) const fn of_alike(self) -> Self {
         Self { is_meant: false, ..self }
     }
@@ -65,44 +65,44 @@ impl Specificity {
 /// Whether a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Match<'r> {
-    /// It matches, whatever happens when the command runs.
+    /// It matches, independent of values at run time.
     Yes,
-    /// It may match, depending on what happens when the command runs.
+    /// It may match, depending on values at run time.
     Maybe(Mismatch<'r>),
-    /// It cannot match, and this is the first reason.
+    /// It does not match, for this first reason.
     No(Mismatch<'r>),
 }
 
 /// Why a rule does not match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Mismatch<'r> {
-    /// The command is another one, or lies in a folder that anybody may write to.
+    /// The program is another one, or in a directory that is not trusted.
     Program(Cow<'r, str>),
-    /// A word is another one. Words are counted from 1, the name being the first.
+    /// A word differs. Words are counted from 1, starting with the name.
     Word(usize, Cow<'r, str>),
-    /// There are fewer words than the rule has.
+    /// The command has fewer words than the rule.
     TooShort,
-    /// There are more words than the rule has.
+    /// The command has more words than the rule.
     TooLong,
-    /// A word is only known when the command runs.
+    /// A word is only known at run time.
     UnknownWord(usize),
-    /// Options stand between the words.
+    /// There are options between the words.
     Gap,
-    /// More words are added when the command runs.
+    /// More words can be added at run time.
     OpenEnded,
-    /// An option is there that must not be.
+    /// A forbidden option is present.
     HasOption(&'r str),
-    /// An option is not one of those that a built-in rule permits.
+    /// An option is not in the allowlist of built-in rules.
     UnlistedOption,
     /// An option is missing.
     LacksOption(&'r str),
-    /// There are more operands than allowed.
+    /// The command has more operands than allowed.
     Operands(usize),
-    /// The folder is not one of those that the rule names.
+    /// The working directory is not one of the rule's.
     Folder,
-    /// It is a rule with an expression, which was not found.
+    /// The rule's expression does not match.
     Expression,
-    /// The rule is switched off.
+    /// The rule is disabled.
     Disabled,
 }
 
@@ -128,7 +128,7 @@ impl fmt::Display for Mismatch<'_> {
 }
 
 impl Compiled {
-    /// Compiles a rule as it is written.
+    /// Compiles a rule as written.
     pub(crate) fn new(rule: CommandRule, layer: Layer) -> Self {
         let words = match &rule.pattern {
             CommandPattern::Prefix(words) | CommandPattern::Exact(words) => words.clone(),
@@ -139,7 +139,7 @@ impl Compiled {
         compiled
     }
 
-    /// Compiles a rule as it is written, and once more for every other spelling of its words.
+    /// Compiles a rule as written, and once more for every equivalent form of its words.
     pub(crate) fn all(rule: CommandRule, layer: Layer) -> Vec<Self> {
         let written = Self::new(rule, layer);
         // The built-in rows name what they mean, and of several programs at once.
@@ -156,7 +156,8 @@ impl Compiled {
         std::iter::once(written).chain(others).collect()
     }
 
-    /// Another spelling wins against no rule that the written one does not win against; a denial loses to none either.
+    /// Returns the specificity of an equivalent form. It is never more specific than the written form, and the equivalent form of
+    /// a denial is never less specific.
     fn ranked_with(mut self, written: &Self) -> Self {
         let (own, other) = (self.specificity.words, written.specificity.words);
         self.specificity.words =
@@ -225,23 +226,23 @@ impl Compiled {
         self.specificity
     }
 
-    /// The names of the programs that it is about, beside those that a pattern fits.
+    /// Returns the names of its programs, without patterns.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
         self.words.first().into_iter().flatten().filter_map(Token::literal)
     }
 
-    /// Whether a pattern restricts the program.
+    /// Returns whether the program is a pattern.
     pub(super) fn has_pattern(&self) -> bool {
         self.words.first().is_some_and(|first| first.iter().any(|token| token.literal().is_none()))
     }
 
-    /// The second words that it can match, when those are words and no patterns.
+    /// Returns the second words that it can match, if they are literal and not patterns.
     pub(super) fn second_words(&self) -> Option<impl Iterator<Item = &str>> {
         let second = self.words.get(1)?;
         second.iter().all(|token| token.literal().is_some()).then(|| second.iter().filter_map(Token::literal))
     }
 
-    /// Whether it takes more for a match than a rule that permits does: it would rather match once too often.
+    /// Returns whether the rule is strict: in doubt, a rule that asks or denies matches.
     fn is_strict(&self) -> bool {
         self.rule.effect >= Effect::Ask
     }
@@ -261,7 +262,7 @@ impl Compiled {
         self.matches_beyond(program, run, &Words::after_name(run), context)
     }
 
-    /// The same for a rule that was found by the base of the name.
+    /// Same as [`Self::matches`] for a rule that was found by the base name of the program.
     pub(super) fn matches_of_base<'r>(
         &'r self,
         name: &'r str,
@@ -272,7 +273,7 @@ impl Compiled {
         self.matches_if(self.about.fits_of_base(name), name, run, words, context)
     }
 
-    /// The same for what a pattern says about the name.
+    /// Same as [`Self::matches`] with the result of matching the program.
     pub(super) fn matches_by_pattern<'r>(
         &'r self,
         run: &'r Run<'_>,
@@ -300,7 +301,7 @@ impl Compiled {
         }
     }
 
-    /// Whether the words after the name match.
+    /// Returns whether the words after the name match.
     fn matches_beyond<'r>(
         &'r self,
         program: Match<'r>,
@@ -321,7 +322,7 @@ impl Compiled {
         found.and(self.guards(run, words)).and(self.certainty(run, words, context)).and(self.folder(context))
     }
 
-    /// What is built in permits the options of the table and no others.
+    /// A built-in rule only allows the options of the table.
     fn listed<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
         let permits = self.layer == Layer::BuiltIn && self.rule.effect == Effect::Allow;
         if !permits || listed_options::are_listed(run) {
@@ -330,7 +331,7 @@ impl Compiled {
         Match::No(Mismatch::UnlistedOption)
     }
 
-    /// Whether only options follow, and where it would rather match once too often, their values.
+    /// Returns whether only options follow; in a strict rule, also their values.
     fn nothing_follows<'r>(&self, run: &'r Run<'_>) -> Match<'r> {
         let mut after_option = false;
         for (index, arg) in run.argv.iter().enumerate().skip(self.words.len()) {
@@ -362,7 +363,7 @@ impl Compiled {
         }
     }
 
-    /// How many options before the words of the rule are passed over, because they only change how something is shown.
+    /// Returns the number of options before the words of the rule that are skipped because they only change the output.
     fn in_front(&self, run: &Run<'_>) -> usize {
         let passes = self.words.len() > 1 && !self.is_exact && !self.is_strict();
         if passes && !self.words.get(1).is_some_and(|word| word.iter().any(Token::is_option)) {
@@ -372,8 +373,8 @@ impl Compiled {
         }
     }
 
-    /// Whether a word of the rule matches. Where it permits, a wildcard does not match an option, which could do anything;
-    /// nor does it in an equivalent form, where it matches a name.
+    /// Returns whether a word of the rule matches. In a rule that allows, a wildcard does not match an option, which could have
+    /// any effect. It does not in an equivalent form either, where it represents a name.
     fn fits(&self, word: &[Token], text: &str, permits: bool) -> bool {
         let spares_options = permits || !self.is_as_written;
         let fits = |token: &Token| {
@@ -420,8 +421,7 @@ impl Compiled {
         maybe.map_or(Match::Yes, Match::Maybe)
     }
 
-    /// Matches the words after the name in their order, with options and their values between them: `git -C x push` is
-    /// a `git push`.
+    /// Matches the words after the name in order, with options and their values between them: `git -C x push` matches `git push`.
     fn in_order<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
         let mut wanted = self.words.get(1..).unwrap_or_default();
         let mut after_option = false;
@@ -488,7 +488,7 @@ impl Compiled {
         found
     }
 
-    /// What permits has seen every word that could be an option.
+    /// A rule that allows must know every word that could be an option.
     fn certainty<'r>(
         &'r self,
         run: &'r Run<'_>,
@@ -530,7 +530,7 @@ impl Compiled {
         }
     }
 
-    /// Returns whether the words of the rule stand verbatim somewhere in the arguments of a program that may run them.
+    /// Returns whether the words of the rule occur verbatim in the arguments of a program that may run them.
     pub(crate) fn is_carried_by(&self, run: &Run<'_>, at: usize) -> bool {
         let here = |index: usize, word: &Vec<Token>| {
             let text = run.argv.get(at + index).and_then(Arg::known);
@@ -545,7 +545,7 @@ impl Compiled {
 }
 
 impl Match<'_> {
-    /// Both must hold.
+    /// Returns the result if both must match.
     #[inline]
     fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -555,7 +555,7 @@ impl Match<'_> {
         }
     }
 
-    /// The same where neither matches for certain.
+    /// Same as above if neither matches for certain.
     fn and_not_certain(self, other: Self) -> Self {
         if matches!((&self, &other), (Self::Maybe(_), Self::No(_))) { other } else { self }
     }

@@ -1,14 +1,14 @@
-//! Options in the words of a command, whatever way they are spelled.
+//! Finds options in the words of a command, in all their notations.
 
 use super::harmless::{self, Harmlessness};
 use super::token::Token;
 use stockade_shell::{Arg, Run, WordCount};
 
-/// Whether an option or a word is among the arguments.
+/// Whether the arguments contain an option or a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Presence {
     There,
-    /// It depends on words that are not known.
+    /// It depends on words that are only known at run time.
     Maybe,
     NotThere,
 }
@@ -18,10 +18,10 @@ pub(super) fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-') && word != "--"
 }
 
-/// An option or a word of a guard, ready to be looked for.
+/// An option or a word of a condition, compiled.
 ///
-/// The options of a program are not known here, so the answer is rather *there* than not: `-o` is found in the cluster
-/// `-uo` and in the value of `-xo`, `--output` in `--outp=f`, and both also after `--`.
+/// The options of a program are unknown here, so the result is *present* in doubt: `-o` is found in the cluster `-uo` and in the
+/// value of `-xo`, `--output` in `--outp=f`, and both also after `--`.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     text: String,
@@ -32,23 +32,23 @@ pub(super) struct Wanted {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    /// An option, and when it is a cluster of letters those, as bits: `-rf` asks for both.
+    /// An option, and its letters as bits if it is a cluster: `-rf` requires both.
     Option { letters: Option<u128> },
-    /// Any word of this shape.
+    /// A word that matches this pattern.
     Pattern(Token),
-    /// The very word of the rule, as an argument.
+    /// A word that is equal to the rule's.
     Word,
 }
 
-/// The words that something is looked for in.
+/// The words that are searched.
 pub(super) struct Words<'w, 't> {
     args: &'w [Arg<'t>],
     open_ended: bool,
-    /// Whether any of them may be an option: often none is, and then no option is there.
+    /// Whether any of them may be an option. Often none is, and the search ends here.
     has_options: bool,
-    /// The letters of all that may be clusters of short options.
+    /// The letters of all words that may be clusters of short options.
     letters: u128,
-    /// The place in the command of the first word that may be an option and is not known.
+    /// The position of the first word that may be an option and is only known at run time.
     pub(super) first_unseen: Option<usize>,
 }
 
@@ -83,7 +83,7 @@ impl Wanted {
         Self { text: text.to_owned(), kind, also: Vec::new() }
     }
 
-    /// Any of these, the first of which is how the rule calls it.
+    /// Any of these names. The first one is that of the rule.
     pub(super) fn any_of(names: &[String]) -> Self {
         let mut names = names.iter().map(|name| Self::new(name));
         let first = names.next().unwrap_or_else(|| Self::new(""));
@@ -94,7 +94,7 @@ impl Wanted {
         &self.text
     }
 
-    /// Returns whether it is among the words.
+    /// Returns whether the words contain it.
     #[inline]
     pub(super) fn presence(&self, words: &Words<'_, '_>) -> Presence {
         let of_others = self.also.iter().map(|other| other.presence(words));
@@ -134,7 +134,7 @@ impl Wanted {
         }
     }
 
-    /// Returns whether one word spells it: itself, with a value, or abbreviated.
+    /// Returns whether a word is this option: itself, with a value, or abbreviated.
     fn is_spelled_by(&self, word: &str) -> bool {
         match &self.kind {
             Kind::Word => word == self.text,
@@ -182,7 +182,7 @@ fn bits(letters: &str) -> u128 {
     letters.bytes().filter(u8::is_ascii).fold(0, |bits, byte| bits | 1 << byte)
 }
 
-/// Returns how many words are no options, and how many more there may be.
+/// Returns the number of operands, and the maximum at run time.
 pub(super) fn operands(args: &[Arg<'_>]) -> (usize, usize) {
     args.iter().fold((0, 0), |(known, unknown), arg| match arg {
         Arg::Known(word) => (known + usize::from(!is_option(word) && word != "--"), unknown),
@@ -191,8 +191,8 @@ pub(super) fn operands(args: &[Arg<'_>]) -> (usize, usize) {
     })
 }
 
-/// Returns the place of the first word that may be an unknown option. A program that no option makes dangerous
-/// has none, as far as such words only become names of files: one that begins with a dash does nothing either.
+/// Returns the position of the first word that may be an unknown option. Programs without dangerous options have none if such
+/// words only expand to file names: a file name that starts with a dash is harmless there.
 fn first_unseen(run: &Run<'_>) -> Option<usize> {
     let mut harmlessness = None;
     for (index, arg) in run.argv.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! The first word of a rule: which programs it is about.
+//! The first word of a rule, which selects programs.
 //!
-//! A built-in rule may name two hundred programs, and is asked about every command: names are sorted, so that this costs a
-//! handful of comparisons.
+//! A built-in rule can have two hundred programs, and is matched with every command. The names are sorted, so a match needs only
+//! a few comparisons.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -12,14 +12,14 @@ use stockade_shell::lookup::last_name;
 /// The programs of a rule.
 #[derive(Debug, Clone)]
 pub(super) enum Programs {
-    /// Of a rule that permits: exactly these, by name in a folder of the system or by the whole path.
+    /// For a rule that allows: exactly these, by name in a system directory or by the full path.
     Exactly { names: Vec<String>, globs: Vec<Token> },
-    /// Of a rule that asks or denies: whatever folder they lie in, and however their letters are written.
+    /// For a rule that asks or denies: in any directory, and in any case of letters.
     Any { bases: Vec<String>, globs: Vec<Token> },
 }
 
 impl Programs {
-    /// Reads the first word of a rule.
+    /// Parses the first word of a rule.
     pub(super) fn new(word: &[Token], is_strict: bool) -> Self {
         let names = || word.iter().filter_map(Token::literal);
         let globs = word.iter().filter(|token| token.literal().is_none()).cloned().collect();
@@ -30,7 +30,7 @@ impl Programs {
         }
     }
 
-    /// Returns whether the rule is about a program.
+    /// Returns whether the rule applies to a program.
     pub(super) fn fits(&self, name: &str) -> bool {
         match self {
             Self::Exactly { names, globs } => {
@@ -46,12 +46,13 @@ impl Programs {
         }
     }
 
-    /// Returns whether the rule is about a program, given that one of its names has the same base whatever its letters.
+    /// Returns whether the rule applies to a program, if one of its names is known to have the same base name in some case of
+    /// letters.
     pub(super) fn fits_of_base(&self, name: &str) -> bool {
         matches!(self, Self::Any { .. }) || self.fits(name)
     }
 
-    /// Returns whether one of its patterns is about a program.
+    /// Returns whether one of its patterns matches a program.
     pub(super) fn fits_pattern(&self, name: &str) -> bool {
         match self {
             Self::Exactly { globs, .. } => globs.iter().any(|glob| glob.fits(trusted(name))),
@@ -60,7 +61,7 @@ impl Programs {
     }
 }
 
-/// Sorts names by length first, which tells most of them apart without a look at their letters.
+/// Sorts names by length first, which avoids comparing most of their letters.
 fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut names: Vec<String> = names.collect();
     names.sort_unstable_by(|one, other| order(one, other));
@@ -76,7 +77,7 @@ fn order(one: &str, other: &str) -> Ordering {
     one.len().cmp(&other.len()).then_with(|| one.cmp(other))
 }
 
-/// Returns the name in small letters, as names are looked up whatever case they are written in.
+/// Returns the name in lower case, because names are looked up independent of case.
 pub(super) fn in_small_letters(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Cow::Owned(name.to_ascii_lowercase())
@@ -85,7 +86,7 @@ pub(super) fn in_small_letters(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Folders whose programs are what their names say.
+/// System directories, whose programs are trusted to be what their names say.
 const TRUSTED: &[&str] = &[
     "/bin/",
     "/sbin/",
@@ -96,7 +97,7 @@ const TRUSTED: &[&str] = &[
     "/opt/homebrew/bin/",
 ];
 
-/// Returns the name of a program of the system; the whole path of any other.
+/// Returns the name of a system program, and the full path of any other.
 pub(crate) fn trusted(name: &str) -> &str {
     if !name.starts_with('/') {
         return name;

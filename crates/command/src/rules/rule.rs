@@ -2,24 +2,24 @@
 
 use super::effect::Effect;
 
-/// A rule for commands: which it is about, and what may become of them.
+/// A rule for commands: which commands it matches, and their effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandRule {
-    /// The name, for people and for the audit. No two rules of a layer share one.
+    /// The id, for messages and the audit trail. It is unique in its layer.
     pub id: String,
-    /// Which commands it is about.
+    /// The commands that it matches.
     pub pattern: CommandPattern,
-    /// What may become of them.
+    /// The effect for these commands.
     pub effect: Effect,
-    /// Why, in a sentence that is shown with the decision.
+    /// The reason, a sentence that is shown with the decision.
     pub reason: String,
-    /// Decides between rules that are equally specific; the higher one wins.
+    /// Priority between equally specific rules; the higher one wins.
     pub priority: i32,
-    /// What else must hold.
+    /// Further conditions.
     pub guards: Guards,
-    /// Whether the rule counts. A rule that does not is still checked.
+    /// Whether the rule is enabled. Disabled rules are validated as well.
     pub enabled: bool,
-    /// Whether the author knows that it allows a program which runs whatever it is told to.
+    /// Whether the author confirms that it allows a program that runs other programs from its arguments.
     pub i_know: bool,
     /// Commands that it must match.
     pub matches: Vec<Example>,
@@ -27,37 +27,37 @@ pub struct CommandRule {
     pub not_matches: Vec<Example>,
 }
 
-/// Which commands a rule is about.
+/// The commands that a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandPattern {
-    /// Commands whose first words are these; each place holds its alternatives. `*` and `?` match characters,
-    /// `\*` an asterisk.
+    /// Commands that start with these words; each position has a list of alternatives. `*` and `?` match characters, `\*` an
+    /// asterisk.
     Prefix(Vec<Vec<String>>),
-    /// Commands of exactly these words.
+    /// Commands with exactly these words.
     Exact(Vec<Vec<String>>),
-    /// Commands in which a regular expression is found. Such a rule can only make a decision stricter.
+    /// Commands in which a regular expression matches. Such a rule can only make a decision stricter.
     Regex {
         /// The expression.
         pattern: String,
-        /// Where it looks.
+        /// The text that is searched.
         over: RegexScope,
     },
 }
 
-/// Where the expression of a rule looks.
+/// The text that the expression of a rule searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum RegexScope {
     /// The words of one command after all quotes are removed, joined by spaces.
     #[default]
     Argv,
-    /// The files that redirections name.
+    /// The file names of redirections.
     Redirect,
     /// The whole text as it is written.
     Raw,
 }
 
 impl RegexScope {
-    /// Every place, and its name.
+    /// Every scope, and its name.
     pub(crate) const ALL: [Self; 3] = [Self::Argv, Self::Redirect, Self::Raw];
     #[cfg(feature = "rule-files")]
     pub(crate) const NAMES: &[&str] = &["argv", "redirect", "raw"];
@@ -73,14 +73,14 @@ impl RegexScope {
     }
 }
 
-/// What must hold beside the words, for a rule to match.
+/// Conditions of a rule besides its words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Guards {
-    /// Options, or words, of which all must be there: `--dry-run`, `-n`, `staging`.
+    /// Options or words that are all required: `--dry-run`, `-n`, `staging`.
     pub require: Vec<String>,
-    /// Options, or words, of which none may be there. `-o` is found in `-uo`, `--output` in `--outp=f`.
+    /// Options or words that are forbidden. `-o` is found in `-uo`, `--output` in `--outp=f`.
     pub deny: Vec<String>,
-    /// The most words after the prefix that are no options.
+    /// Maximum number of operands after the prefix.
     pub operands: Option<usize>,
     /// Variables that may be set for the command although they change what programs run or read: `GIT_*`.
     pub env: Vec<String>,
@@ -88,12 +88,12 @@ pub struct Guards {
     pub redirects: Redirects,
     /// The directories that the command must run in, or below. `workspace` means the workspace.
     pub cwd: Vec<String>,
-    /// The folders that it must not run in, or below.
+    /// The directories that the command must not run in, or below.
     pub not_cwd: Vec<String>,
 }
 
 impl Guards {
-    /// Returns how many conditions there are: the more, the more specific the rule is.
+    /// Returns the number of conditions. More conditions make a rule more specific.
     pub(crate) fn count(&self) -> usize {
         let lists = [&self.require, &self.deny, &self.cwd, &self.not_cwd];
         lists.iter().filter(|list| !list.is_empty()).count() + usize::from(self.operands.is_some())
@@ -103,12 +103,12 @@ impl Guards {
 /// Which files a command may write by redirection. `/dev/null` and copies of descriptors are always fine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Redirects {
-    /// No file: a redirection that writes one is judged on its own.
+    /// No file: a redirection that writes one is checked separately.
     #[default]
     Null,
     /// Files named relative to the workspace, without `..`.
     Workspace,
-    /// Any file, wherever it lies.
+    /// Any file.
     Any,
 }
 
@@ -129,24 +129,24 @@ impl Redirects {
     }
 }
 
-/// A command that a rule must match, or must not.
+/// An example of a rule: a command that it must or must not match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Example {
-    /// As it would be typed.
+    /// The command line.
     Text(String),
     /// The words of the command, already split.
     Argv(Vec<String>),
 }
 
 impl CommandRule {
-    /// Returns a rule for commands that begin with `words`, with nothing else set.
+    /// Returns a rule for commands that start with `words`, without conditions.
     #[must_use]
     pub fn prefix<W: AsRef<str>>(id: impl Into<String>, words: &[W], effect: Effect) -> Self {
         let words = words.iter().map(|word| vec![word.as_ref().to_owned()]).collect();
         Self::new(id, CommandPattern::Prefix(words), effect)
     }
 
-    /// Returns a rule with nothing else set.
+    /// Returns a rule without conditions.
     #[must_use]
     pub fn new(id: impl Into<String>, pattern: CommandPattern, effect: Effect) -> Self {
         Self {

@@ -1,9 +1,8 @@
-//! All rules of a policy, found by the name of a program.
+//! All rules of a policy, indexed by program.
 //!
-//! Rules are dispatched by their first word, as Codex's execpolicy does, so that the number of rules about other
-//! programs costs nothing: a test counts the allocations of a decision with 200 rules and without. Among those that match,
-//! the most specific one wins, as with selectors of CSS or routes, and ties go to the stricter one; that makes the answer
-//! independent of the order in which rules are written.
+//! Rules are indexed by their first word, as in Codex's execpolicy, so rules for other programs cost nothing: a test counts the
+//! allocations of a decision with and without 200 rules. Of the matching rules, the most specific one wins, as with CSS
+//! selectors, and of equally specific ones the stricter. So the result does not depend on the order of the rules.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -23,43 +22,44 @@ use super::token::Token;
 use crate::context::PartContext;
 use stockade_shell::{Arg, Run};
 
-/// How often words may look like the beginning of a denied command before they are taken for one.
+/// Maximum number of partial matches with a denied command. After that, the words count as that command, which bounds the work.
 const MAX_CARRIED: usize = 2048;
 
-/// The rules of all layers. A copy shares what was compiled.
+/// The rules of all layers. Clones share the compiled rules.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RuleSet {
     builtin: Option<&'static BuiltinRules>,
-    /// The rules that were written for it.
+    /// The rules of the layers.
     rules: Arc<Vec<Compiled>>,
-    /// The rules about a program, by its name in small letters.
+    /// The rules for a program, by its name in lower case.
     by_program: Arc<HashMap<String, About<String>>>,
-    /// The rules with a pattern for the name of a program.
+    /// The rules with a pattern as program.
     by_pattern: Arc<Vec<usize>>,
     pub(crate) expressions: Arc<Expressions>,
-    /// Whether a rule denies or asks: only then can a program carry a denied command.
+    /// Whether any rule denies or asks. Otherwise, arguments need not be searched for denied commands.
     has_denials: bool,
-    /// Rules that are tried on top of the others. They are few, so each is asked about every command.
+    /// Additional rules that are tried out. They are few, so each is matched with every command.
     tried: Vec<Compiled>,
 }
 
-/// What the rules say about one command.
+/// The rules that match one command.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Said<'p> {
     /// The rule that decides.
     pub(crate) winner: Option<&'p Compiled>,
-    /// A rule that may match as well and is stricter.
+    /// A stricter rule that may match as well.
     pub(crate) maybe: Option<&'p Compiled>,
 }
 
-/// The best rule of a layer, and the best of those that may match as well: milder ones, and those that ask or deny.
+/// The most specific matching rule of a layer, and the most specific ones that may match: a milder one, and one that asks or
+/// denies.
 #[derive(Debug, Clone, Copy, Default)]
 struct Heard<'p> {
     best: Option<Candidate<'p>>,
     maybe: [Option<Candidate<'p>>; 2],
 }
 
-/// A rule with how specific it is about the command that was asked about.
+/// A rule with its specificity for a command.
 #[derive(Debug, Clone, Copy)]
 struct Candidate<'p> {
     rule: &'p Compiled,
@@ -67,7 +67,7 @@ struct Candidate<'p> {
 }
 
 impl RuleSet {
-    /// Returns rules that are written, without the built-in ones.
+    /// Compiles the rules of layers, without the built-in ones.
     pub(crate) fn new(rules: Vec<Compiled>) -> Result<Self, String> {
         let expressions = Expressions::compile(&rules.iter().map(|rule| &*rule.rule).collect::<Vec<_>>())?;
         let mut by_program: HashMap<String, About<String>> = HashMap::new();
@@ -96,7 +96,7 @@ impl RuleSet {
         })
     }
 
-    /// Returns the same rules with the built-in ones below them.
+    /// Returns the same rules with the built-in ones as the lowest layer.
     pub(crate) fn on(self, builtin: &'static BuiltinRules) -> Self {
         Self { builtin: Some(builtin), ..self }
     }
@@ -105,31 +105,31 @@ impl RuleSet {
         self.builtin
     }
 
-    /// Returns the same rules and one more, which allows and names its words. Nothing is compiled anew: what such a rule
-    /// does not touch (expressions, denials) stays as it was.
+    /// Returns the same rules with an additional one, which allows literal words. Nothing is compiled again, because such a rule
+    /// affects neither expressions nor denials.
     pub(crate) fn with(&self, rule: Compiled) -> Self {
         let mut set = self.clone();
         set.tried.push(rule);
         set
     }
 
-    /// Returns the rules that were written for it, and those that are tried.
+    /// Returns the rules of the layers, and those that are tried out.
     pub(crate) fn all_written(&self) -> impl Iterator<Item = &Compiled> {
         self.rules.iter().chain(&self.tried)
     }
 
-    /// Returns the rules that were written for it, without those that are tried.
+    /// Returns the rules of the layers, without those that are tried out.
     pub(crate) fn written(&self) -> &[Compiled] {
         &self.rules
     }
 
-    /// Returns the rules of every layer, the built-in ones first.
+    /// Returns the rules of all layers, the built-in ones first.
     pub(crate) fn rules(&self) -> impl Iterator<Item = &Compiled> {
         self.builtin().into_iter().flat_map(BuiltinRules::all).chain(&*self.rules)
     }
 
-    /// Returns the rules about the program of a command. A computed name can be any program's: what becomes of it does not
-    /// depend on the rules of one.
+    /// Returns the rules for the program of a command. A name that is only known at run time could be any program, so no rules
+    /// for single programs apply.
     pub(crate) fn candidates<'s>(&'s self, run: &Run<'_>) -> Vec<&'s Compiled> {
         let name = run.argv.first().and_then(Arg::known);
         let small = name.map(|name| in_small_letters(base(name)));
@@ -145,12 +145,12 @@ impl RuleSet {
         candidates
     }
 
-    /// Returns whether a rule besides the built-in ones asks or denies.
+    /// Returns whether a rule other than the built-in ones asks or denies.
     pub(crate) const fn has_denials(&self) -> bool {
         self.has_denials
     }
 
-    /// Returns the rules about a program that were written.
+    /// Returns the rules of the layers for a program.
     fn about(&self, name: &str) -> impl Iterator<Item = &Compiled> {
         let about = self.by_program.get(&*in_small_letters(base(name)));
         self.numbered(about.map_or(&[], |about| &about.all))
@@ -160,17 +160,17 @@ impl RuleSet {
         numbers.iter().filter_map(|number| self.rules.get(*number))
     }
 
-    /// Returns the rules about a program, by its name in small letters, that the words of a command may match.
+    /// Returns the rules for a program, by its name in lower case, that may match the words of a command.
     fn likely<'s>(&'s self, name: &str, run: &Run<'_>) -> impl Iterator<Item = &'s Compiled> {
         let written = self.by_program.get(name).into_iter().flat_map(|about| about.likely(run));
         let written = written.filter_map(|number| self.rules.get(number));
         self.builtin().into_iter().flat_map(|builtin| builtin.likely(name, run)).chain(written)
     }
 
-    /// Returns what the rules decide. The highest layer with a matching rule decides, and lower ones can only be
-    /// stricter; the built-in rules apply where no other layer decides.
+    /// Returns the decision of the rules. The highest layer with a matching rule decides, and lower ones can only be stricter.
+    /// The built-in rules apply if no other layer decides.
     ///
-    /// Where none decides about git in another folder, `git -C X Y` is asked about as `cd X && git Y` is.
+    /// If no rule matches git in another directory, `git -C X Y` is decided like `cd X && git Y`.
     pub(crate) fn ask<'s>(&'s self, run: &Run<'_>, context: &PartContext<'_>) -> Said<'s> {
         let said = self.ask_as_written(run, context);
         match harmless::without_folder(run).filter(|_| said.winner.is_none()) {
@@ -214,13 +214,13 @@ impl RuleSet {
         said
     }
 
-    /// The same command by other names of its program that a rule may be about.
+    /// Returns the same command under other names of its program that may have rules.
     pub(crate) fn renamed<'t>(&self, run: &Run<'t>) -> Vec<Run<'t>> {
         let has_patterns = !self.by_pattern.is_empty();
         names::renamed(run, |name| has_patterns || self.about(name).next().is_some())
     }
 
-    /// Asks what forbids or asks about the program under its other names.
+    /// Applies the rules that deny or ask about other names of the program.
     fn ask_by_other_names<'s>(
         &'s self,
         run: &Run<'_>,
@@ -238,8 +238,7 @@ impl RuleSet {
         }
     }
 
-    /// Returns the rule that denies or asks about words in the arguments of an unknown program, which
-    /// may run them.
+    /// Returns the rule that denies or asks about words in the arguments of an unknown program, which may run them as a command.
     pub(crate) fn carried(&self, run: &Run<'_>) -> Option<&Compiled> {
         if !self.has_denials {
             return None;
@@ -262,7 +261,7 @@ impl RuleSet {
         None
     }
 
-    /// Returns a rule that denies, all of whose words occur in texts of unknown use.
+    /// Returns a rule that denies and whose words all occur in texts of unknown use.
     pub(crate) fn spoken_of(&self, texts: &[&str]) -> Option<&Compiled> {
         if !self.has_denials {
             return None;
@@ -292,7 +291,7 @@ impl RuleSet {
         None
     }
 
-    /// Returns the rules whose expression is found.
+    /// Returns the rules whose expression matches.
     pub(crate) fn find(&self, over: RegexScope, text: &str) -> impl Iterator<Item = &Compiled> {
         self.expressions.find(over, text).into_iter().filter_map(|number| self.rules.get(number))
     }
@@ -334,20 +333,20 @@ impl<'p> Said<'p> {
         }
     }
 
-    /// Returns what a rule that only may match makes of the decision.
+    /// Returns the effect of a rule that only may match.
     pub(crate) fn maybe_effect(&self) -> Effect {
         self.maybe.map_or(Effect::Allow, |rule| rule.rule.effect.min(Effect::Ask))
     }
 }
 
 impl Candidate<'_> {
-    /// What rules are compared by. The name makes the answer the same whatever their order.
+    /// Returns the key that orders rules. The id makes the result independent of their order.
     fn key(&self) -> (Specificity, std::cmp::Reverse<&str>) {
         (self.specificity, std::cmp::Reverse(&self.rule.rule.id))
     }
 }
 
-/// The second words that a rule can match, when those are words and no patterns.
+/// Returns the second words that a rule can match, if they are literal and not patterns.
 fn second_words(rule: &Compiled) -> Option<impl Iterator<Item = String>> {
     rule.second_words().map(|words| words.map(str::to_owned))
 }

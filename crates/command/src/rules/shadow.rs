@@ -1,4 +1,4 @@
-//! Rules that never decide, because another one is always preferred to them.
+//! Rules that never decide, because another rule always takes precedence.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use super::rule::CommandPattern;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShadowedRule {
-    /// Who wrote the rule.
+    /// The layer of the rule.
     pub layer: Layer,
     /// The id of the rule.
     pub id: String,
-    /// Who wrote the rule that decides instead.
+    /// The layer of the rule that decides instead.
     pub by_layer: Layer,
     /// Its id.
     pub by: String,
 }
 
-/// Returns the rules that never decide. Only rules of the very same words are compared, so others may never decide either.
+/// Returns the rules that never decide. Only rules with the same words are compared, so the list may be incomplete.
 pub(crate) fn shadowed(rules: &[Compiled]) -> Vec<ShadowedRule> {
     let written = rules.iter().filter(|rule| rule.layer > Layer::BuiltIn && is_by_words(rule));
     let mut alike: HashMap<&Vec<Vec<String>>, Vec<&Compiled>> = HashMap::new();
@@ -54,7 +54,7 @@ fn is_by_words(rule: &Compiled) -> bool {
     rule.rule.enabled && !matches!(rule.rule.pattern, CommandPattern::Regex { .. })
 }
 
-/// Whether a rule matches whenever its words do.
+/// Returns whether a rule matches whenever its words do.
 fn always_matches(rule: &Compiled) -> bool {
     rule.rule.guards == Default::default()
 }

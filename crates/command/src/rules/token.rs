@@ -1,11 +1,11 @@
 //! One word of a pattern.
 
-/// Whether a word of a command fits.
+/// Matches a word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// Only the very same word.
+    /// Exactly this word.
     Literal(String),
-    /// Every word of this shape.
+    /// Every word that matches this pattern.
     Glob(Vec<GlobPart>),
 }
 
@@ -17,7 +17,7 @@ pub(super) enum GlobPart {
 }
 
 impl Token {
-    /// Reads a word of a pattern: `*` is any run of characters, `?` one, `\` takes the meaning from the next.
+    /// Parses a word of a pattern: `*` matches any characters, `?` matches one, and `\` escapes the next.
     pub(super) fn read(text: &str) -> Self {
         if !text.contains(['*', '?', '\\']) {
             return Self::Literal(text.to_owned());
@@ -43,7 +43,7 @@ impl Token {
         plain.map_or(Self::Glob(parts), Self::Literal)
     }
 
-    /// Returns the word, when it is only one.
+    /// Returns the word, if it is literal.
     pub(super) fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
@@ -51,7 +51,7 @@ impl Token {
         }
     }
 
-    /// Returns whether it fits every word there is.
+    /// Returns whether it matches every word.
     pub(super) fn is_anything(&self) -> bool {
         matches!(self, Self::Glob(parts) if parts.as_slice() == [GlobPart::Run])
     }
@@ -64,7 +64,7 @@ impl Token {
         }
     }
 
-    /// Returns whether a word fits.
+    /// Returns whether it matches a word.
     #[inline]
     pub(super) fn fits(&self, word: &str) -> bool {
         match self {
@@ -73,7 +73,7 @@ impl Token {
         }
     }
 
-    /// Returns whether every word that begins with `prefix` fits: `*=*` fits whatever begins with `A=`.
+    /// Returns whether it matches every word that starts with `prefix`: `*=*` matches every word that starts with `A=`.
     pub(super) fn fits_all(&self, prefix: &str) -> bool {
         match self {
             Self::Literal(_) => false,
@@ -83,7 +83,7 @@ impl Token {
         }
     }
 
-    /// Returns whether a word that begins with `prefix` can fit.
+    /// Returns whether it can match a word that starts with `prefix`.
     pub(super) fn can_begin(&self, prefix: &str) -> bool {
         match self {
             Self::Literal(text) => text.starts_with(prefix),
@@ -103,8 +103,8 @@ impl Token {
     }
 }
 
-/// Matches with one place to come back to: after a run of characters only the last one needs another try. Patterns are
-/// short, so this takes time in proportion to the word.
+/// Matches with one backtracking position: after several `*`, only the last one needs another try. Patterns are short, so the
+/// time is proportional to the word.
 fn glob(parts: &[GlobPart], word: &str) -> bool {
     let (mut at, mut part) = (0, 0);
     let mut again: Option<(usize, usize)> = None;
@@ -137,7 +137,7 @@ fn glob(parts: &[GlobPart], word: &str) -> bool {
     }
 }
 
-/// Returns `word` so that a pattern means exactly it.
+/// Escapes `word`, so that a pattern matches exactly it.
 pub(crate) fn escape(word: &str) -> String {
     word.chars().fold(String::with_capacity(word.len()), |mut escaped, character| {
         if matches!(character, '*' | '?' | '\\') {
@@ -148,12 +148,12 @@ pub(crate) fn escape(word: &str) -> String {
     })
 }
 
-/// The most alternatives that the braces of a word may make. A rule with more is refused: one that denies would be silent
-/// on those that are left out.
+/// Maximum number of alternatives in the braces of a word. A rule with more is refused, because one that denies would miss the
+/// rest.
 pub(super) const MAX_BRACE_ALTERNATIVES: usize = 64;
 
-/// Returns the alternatives of a word with braces: `{build,test}*` is `build*` and `test*`. One level; where there are too
-/// many, one more than there may be.
+/// Returns the alternatives of a word with braces: `build*` and `test*` for `{build,test}*`. Braces are not nested. If there are
+/// too many, one more than the maximum is returned.
 pub(super) fn alternatives(word: &str) -> Vec<String> {
     let split = || {
         let (before, rest) = word.split_once('{')?;

@@ -1,17 +1,17 @@
-//! A rule as text, in TOML.
+//! Formats a rule as TOML.
 
 use std::fmt::Write as _;
 
 use super::rule::{CommandPattern, CommandRule, Example, Redirects};
 
 impl CommandRule {
-    /// Returns the rule as a `[[rule]]` table of TOML, as a rule file holds it.
+    /// Returns the rule as a `[[rule]]` table in TOML, as in a rule file.
     #[must_use]
     pub fn to_toml(&self) -> String {
         format!("[[rule]]\n{}", self.to_toml_values())
     }
 
-    /// Returns the values of this table, for a list of another name.
+    /// Returns the values of this table, for a list with another name.
     #[must_use]
     pub fn to_toml_values(&self) -> String {
         let mut out = String::new();
@@ -86,7 +86,7 @@ fn list(values: &[String]) -> String {
     format!("[{}]", values.iter().map(|value| text(value)).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns a basic string of TOML. What a terminal would obey is written out.
+/// Returns a basic string in TOML. Characters that a terminal would interpret are escaped.
 pub(crate) fn text(value: &str) -> String {
     let mut quoted = String::from("\"");
     for character in value.chars() {

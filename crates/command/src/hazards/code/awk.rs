@@ -23,7 +23,7 @@ pub(super) fn runs(script: &str) -> bool {
     pipe || called || writes
 }
 
-/// Words by which a script reads other files, runs programs, or reads the environment.
+/// Words with which a script reads other files, runs programs, or reads the environment.
 const REACHING: &[&str] = &[
     "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "ARGIND", "close", "fflush", "@", "/inet",
     "nextfile", "SYMTAB", "FUNCTAB",

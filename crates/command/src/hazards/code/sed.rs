@@ -186,7 +186,7 @@ impl<'s> Readings<'s> {
     }
 }
 
-/// Whether every bracket of an expression ends before what ends the expression: programs differ in what it means there.
+/// Whether every bracket expression ends before the delimiter. Implementations differ in the meaning of a delimiter in brackets.
 fn has_whole_brackets(texts: &str) -> bool {
     let texts = texts.trim_start_matches(|letter: char| {
         !letter.is_ascii_punctuation() || b";{}$!,".contains(&u8::try_from(letter).unwrap_or_default())
@@ -301,7 +301,7 @@ fn after_delimited(text: &str, count: usize) -> Option<&str> {
     Some(rest)
 }
 
-/// Returns what follows the first `end` that no backslash protects.
+/// Returns what follows the first unescaped `end`.
 fn after_end(text: &str, end: char) -> Option<&str> {
     let mut protected = false;
     for (at, letter) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Which patterns of file names are taken for secrets: those whose letters speak of one, and no others.
+//! Globs that count as reading secrets: only those whose letters indicate one.
 #![expect(clippy::string_slice, reason = "the names of the table are ASCII, and a test may panic")]
 
 use stockade_names::{Read, Scope, names};
@@ -7,12 +7,12 @@ use super::index::shapes_and_possible;
 use crate::hazards::target::Target;
 use stockade_names::Access;
 
-/// What becomes of a pattern whose files are read.
+/// The treatment of a glob whose files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// It is as if the secret were named.
+    /// It counts as the secret itself.
     Secret,
-    /// It may name one, which is enough for no more than a sandbox.
+    /// It may match one, which requires only a sandbox.
     Perhaps,
     Nothing,
 }
@@ -58,7 +58,7 @@ fn patterns_are_secrets_by_what_their_letters_say() {
     assert!(wrong.is_empty(), "{wrong:?} are {found:?}");
 }
 
-/// The example of every row of secrets, from where it lies.
+/// Returns the example of every row of secrets, relative to its location.
 fn secrets() -> impl Iterator<Item = String> {
     let rows = names().filter(|name| name.read >= Read::Ask);
     rows.flat_map(|row| {

@@ -1,7 +1,7 @@
-//! Which shapes a path can have at all: nearly every path has none, and finds that out by looking up its names.
+//! An index of the file shapes: a lookup of a path's components excludes nearly every path.
 //!
-//! An inverted index by one literal name of each pattern, as globset's strategies and hyperscan's literals are: a name that
-//! is in no row rules all rows out, and only the candidates are compared.
+//! An inverted index by one literal component of each pattern, like the strategies of globset and the literals of Hyperscan. Only
+//! rows that share a component with the path are compared.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,15 +19,15 @@ use stockade_names::Access;
 /// A pattern of a shape.
 #[derive(Clone)]
 struct Pattern {
-    /// The number of the shape.
+    /// The index of the shape.
     shape: usize,
-    /// For words that are patterns themselves: they mean names as they are spelled.
+    /// For words that are globs: they match names with this case.
     spelled: PathPattern,
-    /// For paths that are folded, as a file system may do that takes no note of case.
+    /// For case-folded paths, because the file system may ignore case.
     folded: &'static str,
 }
 
-/// The patterns for one kind of access, by the first name in them that is no pattern.
+/// The patterns for one kind of access, by their first literal component.
 #[derive(Default)]
 struct Index {
     named: ByName<Vec<Pattern>>,
@@ -37,7 +37,7 @@ struct Index {
 static READ: LazyLock<Index> = LazyLock::new(|| Index::of(Access::Read));
 static WRITE: LazyLock<Index> = LazyLock::new(|| Index::of(Access::Write));
 
-/// What looks the same as each shape and is not.
+/// Exceptions of each shape.
 static EXCEPTIONS: LazyLock<Vec<Vec<&'static str>>> =
     LazyLock::new(|| SHAPES.iter().map(exceptions).collect());
 
@@ -47,7 +47,7 @@ pub(super) fn shapes(target: &Target, access: Access) -> impl Iterator<Item = &'
     SHAPES.iter().zip(found).filter_map(|(shape, found)| (found == Likeness::Meant).then_some(shape))
 }
 
-/// Returns the shapes of a path, and the first that a pattern of paths could have, though nothing in it speaks of one: `*`.
+/// Returns the shapes of a path, and the first shape that a glob could match without indicating it: `*`.
 pub(super) fn shapes_and_possible(
     target: &Target,
     access: Access,
@@ -60,7 +60,7 @@ pub(super) fn shapes_and_possible(
     (with(Likeness::Meant).collect(), with(Likeness::Possible).next())
 }
 
-/// How near a path comes to each shape.
+/// How likely a path has each shape.
 fn likenesses(target: &Target, access: Access) -> Vec<Likeness> {
     let index = match access {
         Access::Read => &READ,
@@ -89,7 +89,7 @@ fn likenesses(target: &Target, access: Access) -> Vec<Likeness> {
     found
 }
 
-/// What lies in the default workspace of an agent, as it is called from there: the folders above say nothing about it.
+/// Returns a path in the default workspace of an agent, relative to it, because the directories above are irrelevant.
 fn in_default_workspace(target: &Target) -> Option<Target> {
     let below_home = target.below_home()?;
     let names = below_home.get(default_workspace(below_home)?..)?;
@@ -100,7 +100,7 @@ const fn certainly(fits: bool) -> Likeness {
     if fits { Likeness::Meant } else { Likeness::Other }
 }
 
-/// A path as the most careless file system reads it.
+/// Folds a path like the most lenient file system.
 fn folded_target(target: &Target) -> Cow<'_, Target> {
     let is_folded = |name: &String| matches!(fold(name), Cow::Borrowed(folded) if folded == name);
     if target.names.iter().all(is_folded) {
@@ -126,7 +126,7 @@ impl Index {
         index
     }
 
-    /// Marks each shape by the pattern that comes nearest.
+    /// Sets each shape to its best matching pattern.
     fn mark(&self, target: &Target, near: fn(&Target, &Pattern) -> Likeness, found: &mut [Likeness]) {
         for pattern in self.candidates(target) {
             if let Some(found) = found.get_mut(pattern.shape).filter(|found| **found < Likeness::Meant) {
@@ -135,7 +135,7 @@ impl Index {
         }
     }
 
-    /// Every pattern that could fit: a name that is a pattern itself can be any.
+    /// Returns every pattern that could match. A component that is a glob can match any name.
     fn candidates<'i>(&'i self, target: &'i Target) -> Box<dyn Iterator<Item = &'i Pattern> + 'i> {
         if !target.is_certain() {
             return Box::new(self.named.values().flatten().chain(&self.unnamed));

@@ -1,4 +1,4 @@
-//! Which words of a command name files that it reads, writes, changes or deletes.
+//! Finds the arguments of a command that are files which it reads, writes, changes or deletes.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use crate::hazards::command::Command;
 use stockade_shell::Arg;
 use stockade_shell::lookup::{Names, names};
 
-/// The words that name files which the command writes, changes or deletes.
+/// Returns the files that the command writes, changes or deletes.
 pub(super) fn written<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     let operands = || command.operands().cloned();
     let mut words: Vec<Arg<'t>> = match command.name {
@@ -48,7 +48,7 @@ pub(super) fn written<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     words
 }
 
-/// Programs whose words are no files that they read.
+/// Programs whose arguments are not files to read.
 static NOT_READING: LazyLock<Names> = LazyLock::new(|| {
     names(&[
         "echo",
@@ -133,7 +133,7 @@ const PATTERN_FIRST: &[&str] = &[
     "perl", "expr", "tr", "pcregrep", "zgrep",
 ];
 
-/// Commands of git whose words are no files that it reads.
+/// Git subcommands whose arguments are not files to read.
 const GIT_QUIET: &[&str] = &[
     "commit",
     "rm",
@@ -159,14 +159,14 @@ const GIT_QUIET: &[&str] = &[
     "rebase",
 ];
 
-/// The words that name files which the command reads.
+/// Returns the files that the command reads.
 pub(super) fn read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     let mut words = operands_read(command);
     words.extend(lists_read(command));
     words
 }
 
-/// Lists of names that a program reads, whatever else it does: in an error it shows what is no name.
+/// Options with a file of names. A program that reads one prints its content in error messages.
 fn lists_read<'t>(command: &Command<'_, 't>) -> impl Iterator<Item = Arg<'t>> {
     const LIST: &str = "--files0-from=";
     let starts = |word: &&Arg<'t>| match word {
@@ -229,7 +229,7 @@ fn operands_read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     words.flat_map(|word| [Some(word.clone()), after_mark(word), kept(word)]).flatten().collect()
 }
 
-/// The file of a commit: `HEAD:.env`.
+/// Returns the file in a commit: `HEAD:.env`.
 fn in_commit<'t>(word: &Arg<'t>) -> Option<Arg<'t>> {
     let text = match word {
         Arg::Known(text) => text,
@@ -238,7 +238,7 @@ fn in_commit<'t>(word: &Arg<'t>) -> Option<Arg<'t>> {
     Some(word.without_prefix(text.find(':')? + 1))
 }
 
-/// The file of an address, as databases take them: `file:x?immutable=1`.
+/// Returns the file of a URI, as accepted by databases: `file:x?immutable=1`.
 fn by_address<'t>(word: &Arg<'t>) -> Option<Arg<'t>> {
     const SCHEME: &str = "file:";
     let text = match word {
@@ -253,7 +253,7 @@ fn by_address<'t>(word: &Arg<'t>) -> Option<Arg<'t>> {
     }
 }
 
-/// What follows the first `=`, `@` or `<` of a word: `if=x`, `f=@x`, `@x`.
+/// Returns what follows the first `=`, `@` or `<` of a word: `if=x`, `f=@x`, `@x`.
 fn after_mark<'t>(word: &Arg<'t>) -> Option<Arg<'t>> {
     let text = match word {
         Arg::Known(text) => text,

@@ -1,17 +1,17 @@
-//! Patterns of paths from the table of names, in the spelling of [`Target::fits`](super::Target::fits).
+//! Path patterns from the table of names, in the notation of [`Target::fits`](super::Target::fits).
 
 use stockade_names::{Scope, fold, names};
 
 use super::shape::FileShape;
 
-/// Returns every pattern that a shape is about. They live as long as the program, as the table does.
+/// Returns every pattern of a shape. They live as long as the program, like the table.
 pub(super) fn files(shape: &FileShape) -> Vec<&'static str> {
     let rows = names().filter(|name| (shape.names)(name));
     let named = rows.flat_map(|name| name.paths.iter().map(|path| spelled(name.scope, path)));
     shape.files.iter().copied().chain(named.map(|pattern| &*pattern.leak())).collect()
 }
 
-/// Returns every pattern of what only looks the same, folded.
+/// Returns the exceptions of a shape, case-folded.
 pub(super) fn exceptions(shape: &FileShape) -> Vec<&'static str> {
     let rows = names().filter(|name| (shape.names)(name));
     let ends = rows.flat_map(|name| name.but).map(|end| format!("**/{end}"));
@@ -19,14 +19,14 @@ pub(super) fn exceptions(shape: &FileShape) -> Vec<&'static str> {
     all.map(|pattern| folded(&pattern)).collect()
 }
 
-/// Returns a pattern as it compares with a folded path.
+/// Returns a pattern that can be compared with a case-folded path.
 pub(super) fn folded(pattern: &str) -> &'static str {
     let parts: Vec<_> = pattern.split('/').map(fold).collect();
     parts.join("/").leak()
 }
 
-/// What is meant of a path: the file, and what lies below where it is a folder. A name that is a pattern itself is that of a
-/// file, so that it need not be looked for at every depth.
+/// Returns patterns for a path: the file, and everything below if it is a directory. A name with a glob is a file, so that it
+/// need not be searched at every depth.
 fn spelled(scope: Scope, path: &str) -> String {
     let ends_in_a_pattern = path.rsplit('/').next().is_some_and(|last| last.contains('*'));
     match scope {

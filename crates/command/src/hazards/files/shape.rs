@@ -1,4 +1,4 @@
-//! One row of the table of dangerous files.
+//! A row of the table of dangerous files.
 
 use stockade_names::Name;
 
@@ -10,11 +10,11 @@ pub(in crate::hazards) struct FileShape {
     pub(in crate::hazards) id: &'static str,
     pub(in crate::hazards) floor: Floor,
     pub(in crate::hazards) access: Access,
-    /// Which rows of the table of names it is about.
+    /// Selects rows of the table of names.
     pub(in crate::hazards) names: fn(&Name) -> bool,
-    /// Patterns of `Target::fits` for what has no name of its own, such as a device or a folder of the system.
+    /// Patterns of `Target::fits` for paths that are not in the table of names, such as devices and system directories.
     pub(in crate::hazards) files: &'static [&'static str],
-    /// What looks the same and is not, beside what the rows of names except.
+    /// Exceptions, besides those of the rows of names.
     pub(in crate::hazards) but: &'static [&'static str],
     pub(in crate::hazards) reason: &'static str,
     pub(in crate::hazards) fix: &'static str,

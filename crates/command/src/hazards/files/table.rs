@@ -9,17 +9,17 @@ use stockade_names::Access;
 /// The row of the table of names that has the disks.
 pub(in crate::hazards) const RAW_DISKS: &str = "raw-disks";
 
-/// The row of what the table of names keeps from sandboxes, and the row of all else that is hidden in a home.
+/// The row of files that the table of names hides from sandboxes, and the row of all other hidden files of a home.
 pub(in crate::hazards) const READ_CREDENTIALS: &str = "read-credentials";
 pub(in crate::hazards) const READ_HOME: &str = "read-home";
 
-/// Whether a row of the table of names is about secrets of a home or of the machine, and no other shape is about reading them.
+/// Whether a row of the table of names has secrets of a home or of the machine that no other shape covers.
 fn is_kept_from_readers(name: &Name) -> bool {
     let holds = matches!(name.kind, Kind::HoldsSecrets | Kind::GrantsAccess);
     holds && name.read == Read::Free && matches!(name.scope, Scope::Home | Scope::Machine)
 }
 
-/// Files and folders of a home that are read every day, and in which no program keeps what it logs in with.
+/// Files and directories of a home that are often read, and in which no program stores credentials.
 const HARMLESS_AT_HOME: &[&str] = &[
     "**/*.pub",
     "~/.bashrc",
@@ -472,7 +472,7 @@ mod tests {
     use super::*;
     use crate::hazards::target::Target;
 
-    /// What stood in the rows before there was a table of names for all, and what they excepted: nothing of it may be lost.
+    /// The patterns and exceptions from before the common table of names, all of which must still match.
     #[rustfmt::skip]
     const EVER: &[(&str, Access, &[&str], &[&str])] = &[
         ("write-startup", Access::Write, &[
@@ -524,7 +524,7 @@ mod tests {
         ], &["**/.env.example", "**/.env.sample", "**/.env.template", "**/.env.dist", "**/.env.test", "**/*.pub.pem", "**/cert.pem", "**/ca*.pem", "**/fullchain.pem"]),
     ];
 
-    /// A path that a pattern means.
+    /// Returns a path that a pattern matches.
     fn path(pattern: &str) -> String {
         pattern.replace("/**", "/x").replace("**/", "a/b/").replace('*', "x")
     }

@@ -7,16 +7,16 @@ use super::table::{SEARCH_HISTORY, SEARCH_VIRTUAL, SEARCH_WATCHERS, Together};
 use crate::hazards::command::{Command, name_of};
 use stockade_shell::Run;
 
-/// What a list tells.
+/// The contents of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Listing {
-    /// Programs and services that run.
+    /// Running programs and services.
     Programs,
-    /// Devices, modules of the kernel and the firmware.
+    /// Devices, kernel modules and firmware.
     Devices,
 }
 
-/// Names of software that watches over a machine: one of them is enough.
+/// Names of monitoring software: one of them is sufficient.
 #[rustfmt::skip]
 const WATCHERS: &[&str] = &[
     "falcond", "falcon-sensor", "falconctl", "csfalcon", "crowdstrike", "cbosxsensorservice", "cbagentd", "cbdaemon", "cbdefense", "cbsensor",
@@ -27,14 +27,14 @@ const WATCHERS: &[&str] = &[
     "endpointsecurity", "auoms", "microsoft-defender", "rapid7", "ir_agent", "tetragon", "sysmon",
 ];
 
-/// Names that a developer may look for as well: two of them are.
+/// Names that a developer may search for as well: two of them are required.
 #[rustfmt::skip]
 const PERHAPS_WATCHERS: &[&str] = &[
     "falcon", "auditd", "clamd", "clamav", "falco", "suricata", "snort", "filebeat", "packetbeat", "auditbeat", "td-agent", "icinga", "icinga2",
     "bareos-fd", "lulu", "aide", "tripwire", "santa", "fail2ban", "apparmor", "selinux", "splunkd", "zabbix_agentd", "syslog", "rsyslog", "rsyslogd",
 ];
 
-/// Parts of a guest, which no real machine has.
+/// Guest components, which no physical machine has.
 #[rustfmt::skip]
 const GUESTS: &[&str] = &[
     "vboxsf", "vboxguest", "vboxservice", "vmxnet", "vmw_balloon", "vmw_baloon", "vmtoolsd", "vmmouse", "hv_vmbus", "hv_blkvsc", "hv_netvsc",
@@ -48,7 +48,7 @@ const PERHAPS_GUESTS: &[&str] = &[
     "bochs", "bhyve", "oracle", "microsoft", "amazon", "innotek",
 ];
 
-/// Words for what is secret in a line of a history.
+/// Words for secrets in a shell history.
 const SECRET_WORDS: &[&str] = &[
     "pass",
     "passwd",
@@ -63,7 +63,7 @@ const SECRET_WORDS: &[&str] = &[
     "sshpass",
 ];
 
-/// What a program lists.
+/// Returns the contents of a program's list.
 pub(super) fn listing(name: &str) -> Option<Listing> {
     match name {
         "ps" | "top" | "htop" | "systemctl" | "launchctl" | "service" | "chkconfig" | "initctl"
@@ -74,7 +74,7 @@ pub(super) fn listing(name: &str) -> Option<Listing> {
     }
 }
 
-/// What is dangerous about a program that searches what flows into it.
+/// Returns the hazard of a program that searches its input.
 pub(super) fn searched(
     run: &Run<'_>,
     programs: bool,
@@ -104,7 +104,7 @@ pub(super) fn searched(
     }
 }
 
-/// What is dangerous about a program that is asked for others by their names.
+/// Returns the hazard of a program that lists processes by name.
 pub(super) fn asked(run: &Run<'_>) -> Option<&'static Together> {
     let is_asked = name_of(run).is_some_and(|name| {
         matches!(name, "pgrep" | "pidof" | "systemctl" | "service" | "launchctl" | "pkill" | "killall")
@@ -113,9 +113,9 @@ pub(super) fn asked(run: &Run<'_>) -> Option<&'static Together> {
     speaks_of(&command, WATCHERS, PERHAPS_WATCHERS).then_some(&SEARCH_WATCHERS)
 }
 
-/// Whether the words of a command have one of the certain names in them, or two of the others.
+/// Whether the words of a command contain one of the certain names, or two of the others.
 fn speaks_of(command: &Command<'_, '_>, certain: &[&str], perhaps: &[&str]) -> bool {
-    /// Names of a command that are looked at.
+    /// Maximum number of names in a command that are checked.
     const MAX_NAMES: usize = 200;
     let is_within = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     let names = command.known().flat_map(|word| word.split(move |letter| !is_within(letter)));

@@ -318,7 +318,7 @@ mod tests {
         assert!(!is_elsewhere("cd /srv/app && git status", "/srv/app"));
     }
 
-    /// The ids of what is found where folders hold what they are said to hold.
+    /// Returns the ids of the hazards that are found with these directories.
     fn ids(text: &str, cwd: &str, said: &[(&str, FoundRepository)]) -> Vec<&'static str> {
         let script = Script::read(text, &ReadOptions::default()).unwrap();
         let mut context = CommandContext::new(Some(cwd.into()), Some("/srv/app".into()));

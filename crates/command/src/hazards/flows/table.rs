@@ -1,11 +1,11 @@
-//! The table of what programs can do together.
+//! The table of hazards of combined programs.
 
 use crate::hazards::Floor::{self, Ask, Deny};
 use crate::hazards::Hazard;
 use crate::hazards::command::Command;
 use stockade_shell::Span;
 
-/// One thing that programs can do together.
+/// A hazard of combined programs.
 pub(in crate::hazards) struct Together {
     pub(in crate::hazards) id: &'static str,
     pub(in crate::hazards) floor: Floor,
@@ -30,7 +30,7 @@ impl Together {
     }
 }
 
-/// A program that turns what a person cannot read into text.
+/// A program that decodes text.
 pub(super) struct Decoder {
     pub(super) programs: &'static [&'static str],
     pub(super) decodes: fn(&Command<'_, '_>) -> bool,
@@ -330,7 +330,7 @@ pub(in crate::hazards) static HIDDEN_FETCH: Together = Together {
     ],
 };
 
-/// The name of what [`HIDDEN_FETCH`] finds.
+/// The id of [`HIDDEN_FETCH`].
 pub(crate) const HIDDEN_FETCH_ID: &str = "substitution-network";
 
 pub(in crate::hazards) static FORK_BOMB: Together = Together {
@@ -468,7 +468,7 @@ pub(in crate::hazards) static SEARCH_HISTORY: Together = Together {
     clean: &["history | grep ssh", "history | tail", "grep -r password src", "echo password | grep pass"],
 };
 
-/// Everything that programs can do together.
+/// All hazards of combined programs.
 #[cfg(test)]
 pub(in crate::hazards) static ALL: &[&Together] = &[
     &RUN_DOWNLOAD,

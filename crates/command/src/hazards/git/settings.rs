@@ -1,29 +1,29 @@
-//! Settings whose value git runs, or that name files with such settings: one table, for commands that set one and for
+//! Git settings whose value git runs, or that include files with such settings: one table, for commands that set them and for
 //! repositories that contain them.
 
 use super::subcommands::Uses;
 
-/// Which commands of git obey a setting that stands in a repository.
+/// Git subcommands that use a setting of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
-    /// Every command of git, whatever it is about.
+    /// Every subcommand.
     Always,
-    /// Those that compare, show or merge the contents of files.
+    /// Subcommands that compare, show or merge the contents of files.
     Contents,
-    /// Those that change the repository.
+    /// Subcommands that change the repository.
     Changes,
-    /// Those that talk to other repositories, and all where objects that are missing are fetched when they are needed.
+    /// Subcommands that connect to other repositories; and all, if missing objects are fetched on demand.
     Network,
-    /// The help, which opens a browser or a manual.
+    /// The help, which starts a browser or a manual viewer.
     Help,
-    /// The command that bears the name of the setting.
+    /// The subcommand in the name of the setting.
     Named,
-    /// None: where it leads is read as well, or it names no program by itself.
+    /// None: the included file is checked as well, or the value is not a program.
     Never,
 }
 use When::{Always, Changes, Contents, Help, Named, Network, Never};
 
-/// Settings by the first part of their name, and the last.
+/// Settings by the first and the last part of their name.
 struct Row {
     section: &'static str,
     names: &'static [&'static str],
@@ -34,7 +34,7 @@ const fn row(section: &'static str, names: &'static [&'static str], when: When) 
     Row { section, names, when }
 }
 
-/// git-config(1) and the manuals that it names.
+/// From git-config(1) and the manual pages that it refers to.
 const ROWS: &[Row] = &[
     row("alias", &["*"], Named),
     row("browser", &["*"], Help),
@@ -79,7 +79,7 @@ const ROWS: &[Row] = &[
     row("web", &["browser"], Help),
 ];
 
-/// Values that name no program, or one that everybody has and that does what its name says, by the parts of the name.
+/// Harmless values: no program, or a common one that does only what its name promises, by the parts of the setting's name.
 const HARMLESS: &[(&str, &str, &[&str])] = &[
     // A daemon of git's own.
     ("core", "fsmonitor", SWITCHES),
@@ -150,17 +150,17 @@ const PAGERS: &[&str] = &[
 const EDITORS: &[&str] =
     &["vim", "vi", "nvim", "nano", "emacs", "emacs -nw", "code --wait", "code -w", "true", "cat", ":"];
 
-/// A setting in its parts, in lower case except for the part between the first and the last dot.
+/// The parts of a setting's name, in lower case except for the part between the first and the last dot.
 struct Key<'k> {
     section: String,
     name: String,
     between: &'k str,
-    /// All after the first part.
+    /// Everything after the first part.
     rest: &'k str,
 }
 
 impl<'k> Key<'k> {
-    /// Nothing where there is no dot: then it is no setting.
+    /// Returns `None` without a dot, because that is not a setting.
     fn of(key: &'k str) -> Option<Self> {
         let (section, rest) = key.split_once('.')?;
         let (between, name) = rest.rsplit_once('.').unwrap_or(("", rest));
@@ -173,7 +173,7 @@ impl<'k> Key<'k> {
         ROWS.iter().filter(|row| row.section == self.section).find(has)
     }
 
-    /// Whether the value is known to name no program, or a harmless one.
+    /// Whether the value is known to be harmless.
     fn is_harmless(&self, value: Option<&str>) -> bool {
         // A name without a value is switched on.
         let value = value.unwrap_or("true");
@@ -188,25 +188,25 @@ impl<'k> Key<'k> {
     }
 }
 
-/// Whether an address says by which program git gets there: `ext::sh -c …`, see gitremote-helpers(7).
+/// Whether a URL sets the program with which git connects: `ext::sh -c …`, see gitremote-helpers(7).
 fn names_helper(address: &str) -> bool {
     address.split_once("::").is_some_and(|(before, _)| !before.contains('/'))
 }
 
-/// Whether setting this key makes git run a program from then on.
+/// Whether setting this key makes later git commands run a program.
 pub(super) fn is_running_key(key: &str) -> bool {
     // A wrong URL runs nothing: `git remote add` sets it as well.
     let is_address = |key: &Key<'_>| key.section == "remote" && matches!(&*key.name, "url" | "pushurl");
     Key::of(key).is_some_and(|key| key.row().is_some() && !is_address(&key))
 }
 
-/// Whether `name=value` makes git run something.
+/// Whether `name=value` makes git run a program.
 pub(super) fn sets_program(setting: &str) -> bool {
     let (name, value) = setting.split_once('=').unwrap_or((setting, "true"));
     is_running_key(name) && !matches!(value, "" | "cat" | "less" | "false")
 }
 
-/// Returns the first setting of a repository by which a command of git would run a program.
+/// Returns the first setting of a repository that would make a git subcommand run a program.
 pub(super) fn obeyed<'s>(settings: &'s [(String, Option<String>)], uses: &Uses<'_>) -> Option<&'s str> {
     let fetches = uses.network || settings.iter().any(|(key, value)| fetches_later(key, value.as_deref()));
     let runs = |(name, value): &&(String, Option<String>)| {
@@ -231,7 +231,7 @@ fn is_alias(key: &Key<'_>, uses: &Uses<'_>) -> bool {
     uses.is_named(key.rest) || uses.is_named(key.between)
 }
 
-/// Whether objects are fetched when they are needed, so that every command may talk to a remote repository.
+/// Whether objects are fetched on demand, so that every subcommand may connect to a remote repository.
 fn fetches_later(key: &str, value: Option<&str>) -> bool {
     let Some(key) = Key::of(key) else { return false };
     let is_on = value.is_none_or(|value| !matches!(value, "false" | "no" | "off" | "0" | ""));

@@ -1,22 +1,22 @@
-//! What a command of git does with what a repository says: as far as it can be told from its words.
+//! What a git subcommand uses from a repository, as far as its words show.
 
 use crate::hazards::command::Command;
 
-/// What a command of git makes use of. Whatever is not known to leave something alone makes use of it.
+/// What a git subcommand uses. Unknown subcommands use everything.
 #[derive(Debug, Clone)]
 pub(in crate::hazards) struct Uses<'w> {
     subcommand: Option<&'w str>,
     /// Whether it compares, shows or merges the contents of files.
     pub(super) contents: bool,
-    /// Whether it changes the repository, and so asks for texts and runs hooks.
+    /// Whether it changes the repository, and so starts editors and hooks.
     pub(super) changes: bool,
-    /// Whether it talks to another repository.
+    /// Whether it connects to another repository.
     pub(super) network: bool,
     /// Whether it shows the help.
     pub(super) help: bool,
 }
 
-/// Commands that only read, however they are called.
+/// Subcommands that only read, with any arguments.
 const READERS: &[&str] = &[
     "annotate",
     "blame",
@@ -54,7 +54,7 @@ const READERS: &[&str] = &[
     "whatchanged",
 ];
 
-/// Commands that only read with these words as the next.
+/// Subcommands that only read if these words follow.
 const READERS_WITH: &[(&str, &[&str])] = &[
     ("bisect", &["log"]),
     ("config", &["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"]),
@@ -69,11 +69,11 @@ const READERS_WITH: &[(&str, &[&str])] = &[
     ("tag", LISTS),
 ];
 
-/// Options by which `git branch` and `git tag` list.
+/// Options with which `git branch` and `git tag` only list.
 const LISTS: &[&str] =
     &["--list", "-l", "--contains", "--merged", "--no-merged", "-a", "-r", "-v", "-vv", "--show-current"];
 
-/// Readers that look at names and never at what is in a file.
+/// Subcommands that read names and never the contents of files.
 const NAMES_ONLY: &[&str] = &[
     "branch",
     "check-attr",
@@ -108,12 +108,12 @@ pub(in crate::hazards) const OPTIONS_WITH_VALUE: &[&str] = &[
 ];
 
 impl Uses<'_> {
-    /// Whether it leaves the repository, and the files beside it, as they are.
+    /// Whether it changes neither the repository nor the working tree.
     pub(in crate::hazards) const fn only_reads(&self) -> bool {
         !self.changes
     }
 
-    /// Whether it is the command of this name. Settings know no case.
+    /// Whether it is the subcommand with this name. Names in settings ignore case.
     pub(super) fn is_named(&self, name: &str) -> bool {
         // One that cannot be read may be any.
         self.subcommand.is_none_or(|subcommand| subcommand.eq_ignore_ascii_case(name))
@@ -125,7 +125,7 @@ impl Uses<'_> {
     }
 }
 
-/// githooks(5), without those of servers.
+/// From githooks(5), without server hooks.
 const HOOKS: &[&str] = &[
     "applypatch-msg",
     "commit-msg",
@@ -152,7 +152,7 @@ const HOOKS: &[&str] = &[
     "sendemail-validate",
 ];
 
-/// Returns what a command of git makes use of.
+/// Returns what a git subcommand uses.
 pub(in crate::hazards) fn uses<'w>(command: &Command<'w, '_>) -> Uses<'w> {
     let words: Option<Vec<&str>> = command.words().map(|word| word.known()).collect();
     match words {
@@ -196,7 +196,7 @@ pub(super) fn uses_of_words<'w>(words: &[&'w str]) -> Uses<'w> {
     }
 }
 
-/// Whether a command that can read and write reads with these words.
+/// Whether a subcommand that can read and write only reads with these words.
 fn reads_with(name: &str, rest: &[&str]) -> bool {
     let Some((_, words)) = READERS_WITH.iter().find(|(known, _)| *known == name) else { return false };
     match rest.first() {

@@ -1,14 +1,14 @@
-//! Names of files with patterns in them: whether two can mean the same file, and whether the one speaks of the other.
+//! File names with globs: whether two can match the same file, and whether one indicates the other.
 //!
-//! Two patterns meet when the languages of their automata intersect. Each has a state for every letter, so the product has
-//! `n * m` states, and is walked row by row, as in the dynamic programme for one wildcard pattern and one text. Each state
-//! keeps how many letters of the one were the very letters of the other: nearly every pattern can meet `id_ecdsa*`, as
-//! `*.md` does in `id_ecdsa.md`, but only one that shares letters with it was written with it in mind.
+//! Two globs can match the same file if the languages of their automata intersect. Each has one state per letter, so the product
+//! has `n * m` states, which are computed row by row, like dynamic programming for a wildcard and a text. Each state counts the
+//! letters that both globs share literally: nearly every glob intersects `id_ecdsa*`, as `*.md` does in `id_ecdsa.md`, but only
+//! one that shares letters with it was written for it.
 
-/// A longer pattern is taken to mean every name: no honest one is as long, and comparing it would take long.
+/// A longer glob counts as matching every name: honest ones are shorter, and comparing it would be slow.
 const MAX_NAME_BYTES: usize = 1024;
 
-/// Whether a name, which may be a pattern itself, can be one that `part` means.
+/// Whether a name, which may be a glob, can match a name that `part` matches.
 pub(super) fn fits(name: &str, part: &str) -> bool {
     let is_plain = |letter: u8| !matches!(letter, b'*' | b'?' | b'[' | b'\\');
     if name.bytes().all(is_plain) && !part.as_bytes().contains(&b'*') {
@@ -30,7 +30,7 @@ pub(super) fn fits(name: &str, part: &str) -> bool {
     (says_something || part == "*") && !hides && meet(&name, &letters(part))
 }
 
-/// Whether no letter before the first `*` of either, nor behind the last, tells them apart.
+/// Whether the letters before the first `*` and after the last are compatible.
 pub(super) fn may_be(name: &str, part: &str) -> bool {
     let is_plain = |letter: &u8| !matches!(letter, b'*' | b'?' | b'[' | b']' | b'\\');
     let both_plain = |(one, other): &(u8, u8)| is_plain(one) && is_plain(other);
@@ -45,21 +45,21 @@ pub(super) fn may_be(name: &str, part: &str) -> bool {
     starts.all(same) && ends.all(same)
 }
 
-/// Letters that are enough where few others could be meant.
+/// Number of shared letters that suffices in a directory with few other files.
 const ENOUGH: usize = 3;
 
-/// How near a name, which may be a pattern, comes to one that a row means.
+/// How likely a name, which may be a glob, is one of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::hazards) enum Likeness {
-    /// No file has both names.
+    /// No file matches both.
     Other,
-    /// Some file could have both names, but nothing in the letters speaks of it: `*`, `x*`.
+    /// Some file could match both, but the letters do not indicate it: `*`, `x*`.
     Possible,
-    /// The letters speak of such a file: `id_*`, `.e?v`, or the name itself.
+    /// The letters indicate such a file: `id_*`, `.e?v`, or the name itself.
     Meant,
 }
 
-/// How near `name` comes to what `part` means. In a folder that holds little else, fewer letters speak of it.
+/// Returns how likely `name` is one of `part`. In a directory with few other files, fewer shared letters suffice.
 pub(super) fn likeness(name: &str, part: &str, is_known_folder: bool) -> Likeness {
     // The most frequent pattern of all speaks of nothing, and can be anything that is not hidden.
     if name == "*" {
@@ -91,11 +91,11 @@ pub(super) fn likeness(name: &str, part: &str, is_known_folder: bool) -> Likenes
     }
 }
 
-/// The letters of a name by which it is recognised: all but an ending that many files have.
+/// The letters that identify a name: all except a common extension.
 struct Stem {
     /// The range of letters, in the order of the pattern.
     letters: std::ops::Range<usize>,
-    /// How many of them another pattern has to share.
+    /// How many of them another glob has to share.
     needed: usize,
 }
 
@@ -122,7 +122,7 @@ impl Stem {
     }
 }
 
-/// Whether a pattern begins as the other one does, up to a mark between words: `id_*` and `id_rsa`.
+/// Whether a glob starts like the other one up to a separator: `id_*` and `id_rsa`.
 fn speaks_up_to_a_mark(name: &[Letter], other: &[Letter]) -> bool {
     let same = name.iter().zip(other).take_while(|(one, other)| matches!(one, Letter::Is(_)) && one == other);
     let same: Vec<&Letter> = same.map(|(one, _)| one).collect();
@@ -131,13 +131,13 @@ fn speaks_up_to_a_mark(name: &[Letter], other: &[Letter]) -> bool {
     ends_there && mark && same.len() >= ENOUGH
 }
 
-/// `.*` and its like: every hidden file, and so those with secrets.
+/// Whether a glob matches every hidden file, such as `.*`, and so those with secrets.
 fn is_everything_hidden(name: &[Letter]) -> bool {
     let [Letter::Is('.'), rest @ ..] = name else { return false };
     rest.iter().all(|letter| !matches!(letter, Letter::Is(_)))
 }
 
-/// Whether two patterns only meet where a `*` at the end of the other takes the ending of the name: `*.md` and `id_ecdsa*`.
+/// Whether two globs only intersect because a trailing `*` of one matches the extension of the other: `*.md` and `id_ecdsa*`.
 fn reaches_only_through_the_end(name: &[Letter], other: &[Letter]) -> bool {
     let (Some(Letter::Is(_)), Some((Letter::Many, shorter))) = (name.last(), other.split_last()) else {
         return false;
@@ -148,7 +148,7 @@ fn reaches_only_through_the_end(name: &[Letter], other: &[Letter]) -> bool {
     shared(name, shorter, &Stem { letters: 0..0, needed: 0 }).is_none()
 }
 
-/// Whether every file that `name` means is one that `part` means: `server*.pub` and `*.pub`. It knows parts with one `*`.
+/// Whether `part` matches every file that `name` matches: `server*.pub` and `*.pub`. Supports parts with one `*`.
 pub(super) fn is_within(name: &str, part: &str) -> bool {
     let Some((before, after)) = part.split_once('*').filter(|(_, after)| !after.contains('*')) else {
         return name == part;
@@ -163,13 +163,13 @@ pub(super) fn is_within(name: &str, part: &str) -> bool {
     start.starts_with(before) && end.chars().rev().collect::<String>().ends_with(after)
 }
 
-/// Whether two letters are no part of a pattern, and not the same.
+/// Whether two letters are literal and different.
 fn ends_differ(left: Option<char>, right: Option<char>) -> bool {
     let is_plain = |letter: char| !matches!(letter, '*' | '?' | '[' | ']' | '\\');
     matches!((left, right), (Some(left), Some(right)) if is_plain(left) && is_plain(right) && left != right)
 }
 
-/// A letter of a pattern.
+/// A letter of a glob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Letter {
     Is(char),
@@ -196,12 +196,12 @@ fn letters(pattern: &str) -> Vec<Letter> {
     letters
 }
 
-/// Whether a text exists that both patterns match.
+/// Whether some text matches both globs.
 fn meet(left: &[Letter], right: &[Letter]) -> bool {
     shared(left, right, &Stem { letters: 0..0, needed: 0 }).is_some()
 }
 
-/// The most letters of the stem of `right` that are the very letters of `left` in some text which both match.
+/// Returns the maximum number of letters in the stem of `right` that `left` shares literally, over all texts that match both.
 fn shared(left: &[Letter], right: &[Letter], stem: &Stem) -> Option<usize> {
     // `reach[j]`: the beginning of `left` read so far can be the beginning `right[..j]`, with so many letters shared.
     let mut reach: Vec<Option<usize>> = vec![None; right.len() + 1];
@@ -237,7 +237,7 @@ fn shared(left: &[Letter], right: &[Letter], stem: &Stem) -> Option<usize> {
     reach.last().copied().flatten()
 }
 
-/// Marks what is reached before the first letter: past every `*` at the start.
+/// Marks the states that are reachable before the first letter, after every leading `*`.
 fn start(reach: &mut [Option<usize>], right: &[Letter]) {
     raise(reach, 0, 0);
     for at in 0..right.iter().take_while(|letter| **letter == Letter::Many).count() {

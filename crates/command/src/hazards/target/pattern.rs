@@ -1,18 +1,18 @@
-//! Patterns of paths, read once: most words that are patterns themselves are compared with all of them.
+//! Path patterns, parsed once, because most words with globs are compared with all of them.
 
 use super::names::{self, Likeness};
 
-/// A pattern of paths: `/etc/**`, `~/.ssh/**`, `**/.env`.
+/// A path pattern: `/etc/**`, `~/.ssh/**`, `**/.env`.
 #[derive(Debug, Clone)]
 pub(in crate::hazards) struct PathPattern {
     pub(super) start: Start,
-    /// The names without `**`, which stands at the start or the end.
+    /// The components without `**`, which is at the start or the end.
     pub(super) parts: Box<[&'static str]>,
-    /// Whether everything below is meant as well.
+    /// Whether it also matches everything below.
     pub(super) ends_below: bool,
 }
 
-/// Where the first name of a pattern lies.
+/// The location of the first component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
     Anywhere,
@@ -20,7 +20,7 @@ pub(super) enum Start {
     Root,
 }
 
-/// Folders that hold the files of so many programs that their names say nothing of secrets.
+/// Directories with files of so many programs that their names do not indicate secrets.
 const GENERAL: &[&str] = &[".config", ".local", ".cache"];
 
 impl PathPattern {
@@ -34,8 +34,8 @@ impl PathPattern {
         Self { start, parts, ends_below: rest.ends_with("**") }
     }
 
-    /// How near names come to it. It is meant when a name speaks of the file itself or of a folder that is one tool's own;
-    /// that all of them could be the same is only possible.
+    /// Returns how likely components match it. It is likely if a component indicates the file or the directory of a single tool;
+    /// otherwise, a match is only possible.
     pub(super) fn along(&self, names: &[String]) -> Likeness {
         let count = self.parts.len();
         if names.len() < count || (names.len() > count && !self.ends_below) {

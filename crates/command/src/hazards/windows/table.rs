@@ -1,6 +1,6 @@
 //! Windows commands: names of programs, verbs of cmdlets, variables, and words that determine the effect.
 
-/// Programs that there are on Windows alone, in small letters and without `.exe`.
+/// Programs that only exist on Windows, in lower case and without `.exe`.
 #[rustfmt::skip]
 pub(super) const PROGRAMS: &[&str] = &[
     "powershell", "powershell_ise", "copy", "move", "del", "erase", "rd", "xcopy", "robocopy", "ren", "md", "cls", "chkdsk", "diskpart", "bcdedit",
@@ -13,7 +13,7 @@ pub(super) const PROGRAMS: &[&str] = &[
     "notepad", "control.exe", "mmc", "eventvwr", "fodhelper", "computerdefaults", "sdclt", "mpcmdrun", "iwr", "irm", "gci", "saps", "spps",
 ];
 
-/// Programs that Unix has as well, or that a project may have: of Windows only with a switch, a drive or a variable of it.
+/// Programs that also exist on Unix or in projects: they count as Windows commands only with a Windows switch, drive or variable.
 #[rustfmt::skip]
 pub(super) const AMBIGUOUS: &[&str] = &[
     "cmd", "type", "dir", "format", "start", "where", "net", "sc", "shutdown", "whoami", "expand", "attrib", "cipher", "at", "fc",
@@ -21,14 +21,14 @@ pub(super) const AMBIGUOUS: &[&str] = &[
     "pwsh", "python", "java", "hostname", "ping", "route", "nslookup", "arp", "netstat", "cat", "ls", "cp", "rm", "mv", "curl", "tar",
 ];
 
-/// Switches begin with a slash only for these: `ls /s` looks into a folder.
+/// Programs whose switches start with a slash. For others, `/s` is a directory: `ls /s`.
 pub(super) const SWITCHED: &[&str] = &[
     "cmd", "type", "dir", "format", "start", "where", "net", "sc", "shutdown", "whoami", "expand", "attrib",
     "cipher", "at", "fc", "comp", "label", "choice", "assoc", "ftype", "tree", "sort", "more", "rmdir",
     "find", "ping", "route",
 ];
 
-/// Options of `certutil` that the one of Windows has: that of NSS is another program.
+/// Options of the Windows `certutil`, which is not the `certutil` of NSS.
 pub(super) const CERTUTIL: &[&str] = &[
     "urlcache",
     "decode",
@@ -45,12 +45,12 @@ pub(super) const CERTUTIL: &[&str] = &[
     "url",
 ];
 
-/// Endings of files that Windows runs.
+/// Extensions of executable files on Windows.
 pub(super) const ENDINGS: &[&str] = &[
     ".exe", ".bat", ".cmd", ".ps1", ".psm1", ".vbs", ".vbe", ".wsf", ".hta", ".msi", ".scr", ".cpl", ".pif",
 ];
 
-/// Verbs of cmdlets (`Get-Verb`), in small letters.
+/// Verbs of cmdlets (`Get-Verb`), in lower case.
 #[rustfmt::skip]
 pub(super) const VERBS: &[&str] = &[
     "add", "approve", "assert", "backup", "block", "checkpoint", "clear", "close", "compare", "complete", "compress", "confirm", "connect",
@@ -63,7 +63,7 @@ pub(super) const VERBS: &[&str] = &[
     "watch", "where", "write",
 ];
 
-/// What cmdlets are about, for those that are written in small letters.
+/// Nouns of cmdlets, to recognise cmdlets in lower case.
 #[rustfmt::skip]
 pub(super) const NOUNS: &[&str] = &[
     "item", "childitem", "itemproperty", "content", "process", "service", "command", "expression", "webrequest", "restmethod", "object",
@@ -72,14 +72,14 @@ pub(super) const NOUNS: &[&str] = &[
     "psdrive", "netadapter", "netfirewallrule", "registry", "alias", "null", "string", "job", "bitstransfer", "wmimethod", "cimmethod",
 ];
 
-/// Variables that every Windows has.
+/// Variables of every Windows system.
 #[rustfmt::skip]
 pub(super) const VARIABLES: &[&str] = &[
     "userprofile", "appdata", "localappdata", "temp", "tmp", "systemroot", "windir", "systemdrive", "homepath", "homedrive", "programfiles",
     "programfiles(x86)", "programdata", "public", "allusersprofile", "comspec", "computername", "userdomain", "logonserver", "psmodulepath",
 ];
 
-/// Folders that stand at the root of a drive.
+/// Directories at the root of a drive.
 pub(super) const AT_DRIVE: &[&str] = &[
     "users",
     "windows",
@@ -93,8 +93,8 @@ pub(super) const AT_DRIVE: &[&str] = &[
     "$recycle.bin",
 ];
 
-/// Words that stand one after the other, with others between them, in what destroys. In small letters; a first word that ends in
-/// `*` begins another, and one with a star on both sides stands within it.
+/// Word sequences of destructive commands, possibly with other words between them, in lower case. `x*` matches words that start
+/// with `x`, and `*x*` words that contain it.
 #[rustfmt::skip]
 pub(super) const DESTROYS: &[&[&str]] = &[
     &["vssadmin", "delete"], &["vssadmin", "resize"], &["wbadmin", "delete"], &["diskshadow", "delete"], &["wmic", "shadowcopy", "delete"],
@@ -104,7 +104,7 @@ pub(super) const DESTROYS: &[&[&str]] = &[
     &["auditpol", "/clear"], &["get-wmiobject", "win32_shadowcopy", "delete*"],
 ];
 
-/// The same, for code that is fetched and run, or runs in a hidden window.
+/// The same for code that is downloaded and run, or that runs in a hidden window.
 #[rustfmt::skip]
 pub(super) const FETCHES: &[&[&str]] = &[
     &["certutil", "-urlcache"], &["certutil", "/urlcache"], &["certutil", "-decode"], &["certutil", "-decodehex"], &["certutil", "-verifyctl"],
@@ -114,7 +114,7 @@ pub(super) const FETCHES: &[&[&str]] = &[
     &["*invoke-mimikatz*"], &["wmic", "/format:http*"], &["desktopimgdownldr"], &["esentutl", "/y", "http*"],
 ];
 
-/// The same, of what reads secrets.
+/// The same for commands that read secrets.
 #[rustfmt::skip]
 pub(super) const SECRETS: &[&[&str]] = &[
     &["reg", "save", "hklm*"], &["reg", "export", "hklm*"], &["cmdkey", "/list"], &["vaultcmd", "/listcreds*"], &["*minidump*"], &["*lsass*"],

@@ -1,4 +1,4 @@
-//! Whether the words of a command are those of Windows, and what they say.
+//! Recognises Windows commands by their words, and matches them with the tables.
 
 use std::sync::LazyLock;
 
@@ -8,22 +8,22 @@ use crate::hazards::in_small_letters;
 use stockade_shell::Arg;
 use stockade_shell::lookup::{Names, names};
 
-/// Whether a command is one of Windows.
+/// Whether a command is a Windows command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spoken {
-    /// Nothing in it speaks of Windows.
+    /// It has no sign of Windows.
     Never,
-    /// A name, a variable, a drive or a cmdlet does.
+    /// It has the name of a program, a variable, a drive or a cmdlet of Windows.
     Certainly,
 }
 
-/// No name of a program or a cmdlet of Windows is longer.
+/// Maximum length of the name of a Windows program or cmdlet.
 const MAX_NAME: usize = 64;
 
 static ALONE: LazyLock<Names> = LazyLock::new(|| names(PROGRAMS));
 static SHARED: LazyLock<Names> = LazyLock::new(|| names(AMBIGUOUS));
 
-/// Returns whether a command is one of Windows.
+/// Returns whether a command is a Windows command.
 pub(super) fn is_spoken(command: &Command<'_, '_>) -> Spoken {
     let program = command.run.program().unwrap_or(command.name);
     let is_name = is_program(program) || is_cmdlet(program) || runs_cmdlets(command) || is_certutil(command);
@@ -62,7 +62,7 @@ fn spelled<'a>(word: &'a Arg<'_>) -> &'a str {
     }
 }
 
-/// Whether a program is one of Windows by its name, its ending or its drive.
+/// Whether a program is a Windows program by its name, extension or drive.
 fn is_program(path: &str) -> bool {
     let name = last_name(path);
     if name.len() > MAX_NAME || !name.is_ascii() {
@@ -87,7 +87,7 @@ fn has_ending(name: &str) -> bool {
     name.contains('.') && ENDINGS.iter().any(|ending| ends(ending))
 }
 
-/// Whether a name is a verb and a noun of PowerShell, one of which has a capital letter unless the noun is well known.
+/// Whether a name is a PowerShell verb and noun, one of which has a capital letter unless the noun is well known.
 fn is_cmdlet(name: &str) -> bool {
     let Some((verb, noun)) = name.split_once('-').filter(|_| name.len() <= MAX_NAME) else { return false };
     let is_noun = noun.len() > 1 && noun.bytes().all(|letter| letter.is_ascii_alphanumeric());
@@ -97,7 +97,7 @@ fn is_cmdlet(name: &str) -> bool {
         && (has_capital || NOUNS.contains(&&*noun.to_ascii_lowercase()))
 }
 
-/// Whether a word has a variable of Windows in it: `%APPDATA%`.
+/// Whether a word contains a Windows variable: `%APPDATA%`.
 fn names_variable(word: &str) -> bool {
     if !word.contains('%') {
         return false;
@@ -107,7 +107,7 @@ fn names_variable(word: &str) -> bool {
     is_closed && parts.any(|name| name.len() <= MAX_NAME && VARIABLES.contains(&&*name.to_ascii_lowercase()))
 }
 
-/// Whether a word begins with a drive: `C:\Users`, or `C:Usersx`, which is what a shell makes of it.
+/// Whether a word starts with a drive: `C:\Users`, or `C:Usersx`, after a Unix shell has removed the backslash.
 fn names_drive(word: &str) -> bool {
     let word = word.trim_start_matches(['"', '\'']);
     let mut signs = word.chars();
@@ -138,7 +138,7 @@ fn is_switch(word: &str) -> bool {
         || LONG.contains(&&*name.to_ascii_lowercase())
 }
 
-/// Whether text that is encoded is given to a shell of Windows. PowerShell takes every beginning of the name of the option.
+/// Whether a Windows shell gets encoded text. PowerShell accepts every abbreviation of the option.
 pub(super) fn is_encoded(command: &Command<'_, '_>) -> bool {
     const MAX_OPTION: usize = 15;
     let name = last_name(command.name).to_ascii_lowercase();
@@ -154,9 +154,9 @@ pub(super) fn is_encoded(command: &Command<'_, '_>) -> bool {
             .any(is_option)
 }
 
-/// Whether the words of any row stand in the command, one behind the other.
+/// Whether the words of any row occur in the command in this order.
 pub(super) fn has_any(command: &Command<'_, '_>, rows: &[&[&str]]) -> bool {
-    /// Words of a command that are looked at.
+    /// Maximum number of words of a command that are checked.
     const MAX_WORDS: usize = 64;
     let texts = command.run.argv.iter().take(MAX_WORDS).map(|word| spelled(word).to_ascii_lowercase());
     // What a shell of Windows is given as one text is words as well.
@@ -171,7 +171,7 @@ pub(super) fn has_any(command: &Command<'_, '_>, rows: &[&[&str]]) -> bool {
     rows.iter().any(|row| follows(&words, row))
 }
 
-/// The words of a text, and the text itself.
+/// Returns the words of a text, and the text itself.
 fn split(text: &str) -> Vec<String> {
     let mut parts: Vec<String> = vec![text.to_owned()];
     if text.contains(char::is_whitespace) {
@@ -188,7 +188,7 @@ fn follows(words: &[String], row: &[&str]) -> bool {
     row.iter().all(|pattern| words.any(|word| fits(word, pattern)))
 }
 
-/// Whether a word is meant by a pattern: `http*`, `*lsass*`, `?:`.
+/// Whether a word matches a pattern: `http*`, `*lsass*`, `?:`.
 fn fits(word: &str, pattern: &str) -> bool {
     if pattern == "?:" {
         return word.len() == 2 && word.ends_with(':');

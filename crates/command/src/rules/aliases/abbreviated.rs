@@ -1,18 +1,18 @@
-//! Programs that take any beginning of a word for it.
+//! Programs that accept abbreviated subcommands.
 
-/// How a program finds the word that is meant.
+/// How a program resolves an abbreviation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beginnings {
-    /// The beginning must be that of one word alone, as for npm and Mercurial.
+    /// The abbreviation must be unambiguous, as for npm and Mercurial.
     OfOne,
-    /// The first word of the list that begins so is meant, as for iproute2.
+    /// The first word of the list with this prefix is used, as for iproute2.
     OfFirst,
-    /// None: only the words themselves are taken.
+    /// Abbreviations are not accepted.
     Whole,
 }
 
-/// Returns the words, each with what is written for it: its alternatives, as they are in `words`, and every beginning of
-/// one that means it. A word with a dash may also be written as `installTest` where `has_humps`.
+/// Returns the words, each with all its forms: its aliases in `words`, and every abbreviation that resolves to it. With
+/// `has_humps`, a word with a dash also has the form `installTest`.
 pub(super) fn spelled(words: &[Vec<String>], beginnings: Beginnings, has_humps: bool) -> Vec<Vec<String>> {
     let all: Vec<(usize, &str)> = words
         .iter()
@@ -48,7 +48,7 @@ pub(super) fn spelled(words: &[Vec<String>], beginnings: Beginnings, has_humps: 
     spelled
 }
 
-/// `install-test` as `installTest`.
+/// Returns `installTest` for `install-test`.
 fn with_humps(name: &str) -> Option<String> {
     let (first, rest) = name.split_once('-')?;
     let rest = rest.split('-').map(|part| {

@@ -1,15 +1,15 @@
-//! What the tables are made of.
+//! Groups of equivalent commands.
 
 use super::spelling::Spelling;
 
-/// How much two spellings are the same. Later is less.
+/// How similar two forms are, in decreasing order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sameness {
-    /// One and the same thing: what allows one allows the other.
+    /// Identical: a rule that allows one allows the other.
     Same,
-    /// The same is done by the same software, though not to the last option: what asks or denies holds for both.
+    /// Same software and purpose, but not the same options: a rule that asks or denies applies to both.
     Alike,
-    /// Other software does the same. A rule about the whole of one says nothing about the other.
+    /// Same purpose with other software. A rule for a whole program does not apply to the other.
     Instead,
 }
 

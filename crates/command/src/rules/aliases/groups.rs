@@ -1,4 +1,4 @@
-//! The groups of the tables by the names of their programs, each made when its program is first asked about.
+//! The groups of the tables, indexed by program, and created on first use.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -17,16 +17,16 @@ pub(super) struct Groups {
     by_program: ByName<Program>,
 }
 
-/// What the tables say about a program.
+/// The entries of a program.
 #[derive(Default)]
 struct Program {
-    /// The numbers of the sources, in their order.
+    /// Indices of the sources, in order.
     sources: Vec<usize>,
-    /// What its sub-commands are spelled in full.
+    /// The full names of its subcommands.
     full_names: OnceLock<HashMap<String, String>>,
 }
 
-/// The number of a source, and of one of its groups.
+/// Index of a source, and of one of its groups.
 pub(super) type GroupNumber = (usize, usize);
 
 impl Groups {
@@ -44,7 +44,7 @@ impl Groups {
         Self { sources, by_program }
     }
 
-    /// Returns the spellings that begin with a program, each with its group.
+    /// Returns the forms that start with a program, each with its group.
     pub(super) fn of<'g>(
         &'g self,
         program: &str,
@@ -58,7 +58,7 @@ impl Groups {
         each.filter(move |(_, _, spelling)| spelling.programs().iter().any(|own| own == program))
     }
 
-    /// Returns how a sub-command is spelled in full, when it is known.
+    /// Returns the full name of a subcommand, if it is known.
     pub(super) fn full_name<'g>(&'g self, program: &str, word: &str) -> Option<&'g str> {
         let program = self.by_program.get_key_value(program)?;
         let names = program.1.full_names.get_or_init(|| self.full_names(program.0, &program.1.sources));

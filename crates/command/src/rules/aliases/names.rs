@@ -1,7 +1,7 @@
-//! Other names of the program that runs: `python3.11 -m pip` runs pip, `/usr/lib/git-core/git-push` is `git push`.
+//! Other names of the program that is run: `python3.11 -m pip` runs pip, `/usr/lib/git-core/git-push` is `git push`.
 //!
-//! They are looked for in the command and not in the rule, since there is no end of them. Only what asks or denies is asked
-//! about them: a module comes from the folder before it comes from the system.
+//! They are derived from the command and not from the rule, because there are too many. Only rules that ask or deny apply to
+//! them, because a module in the working directory takes precedence over that of the system.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use stockade_shell::{Arg, Run};
 
 use crate::rules::program::base;
 
-/// Programs of GNU that have a `g` before their names where those of the system are others.
+/// GNU programs whose names start with `g` on systems where the plain name is another program.
 const WITH_G: &[&str] = &[
     "rm", "mv", "cp", "ln", "cat", "ls", "dd", "chmod", "chown", "chgrp", "shred", "truncate", "touch",
     "tee", "mkdir", "rmdir", "install", "head", "tail", "kill", "nice", "nohup", "timeout", "env", "stat",
@@ -17,7 +17,7 @@ const WITH_G: &[&str] = &[
     "stdbuf", "grep", "base64", "od",
 ];
 
-/// Returns the same command under other names of its program, the nearest first, for programs that have rules.
+/// Returns the same command under other names of its program, the closest first, for programs that have rules.
 pub(crate) fn renamed<'t>(run: &Run<'t>, is_asked: impl Fn(&str) -> bool) -> Vec<Run<'t>> {
     let Some(name) = run.argv.first().and_then(Arg::known).map(base) else { return Vec::new() };
     if !may_have_another(name) {
@@ -48,12 +48,12 @@ pub(crate) fn renamed<'t>(run: &Run<'t>, is_asked: impl Fn(&str) -> bool) -> Vec
     found
 }
 
-/// Tells most names apart from those that have another one.
+/// Quickly excludes most names that have no other one.
 fn may_have_another(name: &str) -> bool {
     name.ends_with(|letter: char| letter.is_ascii_digit()) || name.starts_with('g') || name.starts_with("py")
 }
 
-/// `python3.11` as `python3` and `python`, `gcc-12` as `gcc`.
+/// Returns `python3` and `python` for `python3.11`, and `gcc` for `gcc-12`.
 fn without_version(name: &str) -> impl Iterator<Item = &str> {
     let minor = name.rsplit_once('.').filter(|(_, minor)| minor.bytes().all(|digit| digit.is_ascii_digit()));
     let minor =
@@ -63,7 +63,7 @@ fn without_version(name: &str) -> impl Iterator<Item = &str> {
     minor.into_iter().chain(bare)
 }
 
-/// The module that Python is told to run as a program, and the place of what follows it.
+/// Returns the module that Python runs (`-m`), and the position of its arguments.
 fn module<'a>(name: &str, argv: &'a [Arg<'_>]) -> Option<(&'a str, usize)> {
     // `python3.13t` has threads, and `python3-intel64` is for that processor.
     let plain = name.split('-').next().unwrap_or(name);
@@ -98,7 +98,7 @@ const fn is_of_version(letter: char) -> bool {
     letter.is_ascii_digit() || letter == '.'
 }
 
-/// `pip.__main__` and `pip._internal` are pip.
+/// Returns `pip` for `pip.__main__` and `pip._internal`.
 fn without_main(module: &str) -> &str {
     module.split("._").next().unwrap_or(module)
 }

@@ -1,8 +1,8 @@
-//! Options that a program takes under several names: `-f` of `rm` is `--force`.
+//! Options with several names: `-f` of `rm` is `--force`.
 
 use crate::rules::program::base;
 
-/// Programs, the command of theirs where only that takes it, and the names of each option with a bar between options.
+/// Programs, their subcommand if only that has the options, and the names of each option, with a bar between options.
 type Row = (&'static [&'static str], &'static str, &'static str);
 
 /// From the manual of each program. Only options that a rule could deny, require or except are listed.
@@ -47,7 +47,7 @@ const ROWS: &[Row] = &[
     (&["sudo"], "", "-u --user | -i --login | -s --shell | -E --preserve-env"),
 ];
 
-/// Returns the options of any of these programs that have several names, with a bar between options.
+/// Returns the options with several names of any of these programs, with a bar between options.
 pub(crate) fn of_programs(programs: &[&str], command: Option<&str>) -> Vec<&'static str> {
     let bases: Vec<&str> = programs.iter().map(|program| base(program)).collect();
     let is_about = |(names, sub, _): &&Row| {
@@ -56,7 +56,7 @@ pub(crate) fn of_programs(programs: &[&str], command: Option<&str>) -> Vec<&'sta
     ROWS.iter().filter(is_about).map(|(_, _, options)| *options).collect()
 }
 
-/// Returns all names of an option among those of [`of_programs`]: itself where no other is known.
+/// Returns all names of an option from [`of_programs`], or only its own name.
 pub(crate) fn names_of(known: &[&str], option: &str) -> Vec<String> {
     let options = known.iter().flat_map(|options| options.split(" | "));
     let with = options.filter(|names| names.split(' ').any(|name| name == option));
@@ -65,7 +65,7 @@ pub(crate) fn names_of(known: &[&str], option: &str) -> Vec<String> {
     all
 }
 
-/// Returns the letters of a cluster as options of their own, where a program has another name for one of them.
+/// Splits a cluster into single options, if one of them has another name.
 pub(crate) fn parts_of(known: &[&str], option: &str) -> Vec<String> {
     let letters = option.strip_prefix('-').filter(|letters| {
         (2..=4).contains(&letters.len()) && letters.bytes().all(|letter| letter.is_ascii_alphabetic())

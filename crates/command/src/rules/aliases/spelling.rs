@@ -1,24 +1,24 @@
-//! One spelling of a row, and the words of rules that it fits.
+//! One form of a row, and how it matches the words of rules.
 
 use crate::rules::token::{Token, alternatives};
 
 /// The words of a pattern, each with its alternatives.
 pub(crate) type Words = Vec<Vec<String>>;
 
-/// Matches any word of a rule, which every form of the row keeps; within a word, a part of it.
+/// Matches any word of a rule, or a part of a word, which every form of the row preserves.
 const ANY: char = '%';
 
 /// Marks that only options may follow.
 const ALONE: &str = "!";
 
-/// The words of one spelling.
+/// The words of one form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spelling {
     pub(super) words: Words,
     pub(super) is_alone: bool,
 }
 
-/// What a rule has beyond a spelling.
+/// The words of a rule that follow a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rest<'r> {
     kept: Vec<String>,
@@ -26,20 +26,20 @@ pub(super) struct Rest<'r> {
 }
 
 impl Spelling {
-    /// Reads `program sub|other %`, with a space between words and a bar between alternatives.
+    /// Parses `program sub|other %`, with a space between words and a bar between alternatives.
     pub(super) fn read(text: &str) -> Self {
         let is_alone = text.ends_with(ALONE);
         let words = text.trim_end_matches(ALONE).split_whitespace();
         Self { words: words.map(|word| word.split('|').map(str::to_owned).collect()).collect(), is_alone }
     }
 
-    /// The programs that it begins with.
+    /// Returns its programs.
     pub(super) fn programs(&self) -> &[String] {
         self.words.first().map_or(&[], Vec::as_slice)
     }
 
-    /// Returns what a rule has beyond this spelling, when it begins with it; or, where it may be shorter, when this spelling
-    /// begins with the words of the rule.
+    /// Returns the words of a rule that follow this form, if the rule starts with it; or, if the rule may be shorter, if this
+    /// form starts with the words of the rule.
     pub(super) fn rest_of<'r>(&self, rule: &ReadWords<'r>, may_be_shorter: bool) -> Option<Rest<'r>> {
         let (rule, read) = (rule.words, &rule.read);
         if rule.len() < self.words.len() && !may_be_shorter {
@@ -65,7 +65,7 @@ impl Spelling {
         Some(Rest { kept, after: rule.get(self.words.len()..).unwrap_or_default() })
     }
 
-    /// Returns this spelling with what a rule has beyond another.
+    /// Returns this form followed by the remaining words of a rule.
     pub(super) fn with(&self, rest: &Rest<'_>) -> Words {
         let filled = |word: &Vec<String>| -> Vec<String> {
             let of = |one: &String| -> Vec<String> {
@@ -82,7 +82,7 @@ impl Spelling {
     }
 }
 
-/// The words of a rule, and each as what fits it: they are compared with many rows.
+/// The words of a rule, compiled once because they are compared with many rows.
 pub(super) struct ReadWords<'r> {
     words: &'r [Vec<String>],
     read: Vec<Vec<(String, Token)>>,
@@ -98,7 +98,7 @@ impl<'r> ReadWords<'r> {
         Self { words, read: words.iter().map(read).collect() }
     }
 
-    /// Whether every command that begins with `longer` begins with these words as well.
+    /// Returns whether every command that starts with `longer` also starts with these words.
     pub(super) fn has_all(&self, longer: &[Vec<String>]) -> bool {
         let covers = |(word, other): (&Vec<(String, Token)>, &Vec<String>)| {
             other.iter().all(|text| word.iter().any(|(_, token)| token.fits(text)))
@@ -107,7 +107,7 @@ impl<'r> ReadWords<'r> {
     }
 }
 
-/// Whether a word of a rule fits one of a spelling, and what of it is kept.
+/// Returns whether a word of a rule matches one of a form, and which part of it is preserved.
 fn fitting(own: &[String], word: &[(String, Token)]) -> Option<Vec<String>> {
     let mut kept = Vec::new();
     let mut any = false;

@@ -1,29 +1,29 @@
-//! Equivalent forms of commands: a row each, with the fact that it rests on.
+//! Equivalent forms of commands: one row each, with the statement of the manual that proves it.
 //!
-//! A spelling is written as in the rules: a space between words, a bar between words of which any will do, `%` for any word,
-//! which is kept, and `!` where nothing but options follows.
+//! A form is written as in the rules: spaces between words, bars between alternatives, `%` for any word, which is preserved, and
+//! `!` if only options may follow.
 
 use super::abbreviated::{Beginnings, spelled};
 use super::group::Group;
 use super::group::Sameness::{self, Alike, Instead, Same};
 use super::spelling::Spelling;
 
-/// How much they are the same, the programs that begin each spelling (none where the spellings name them), the spellings
-/// with an `=` between them, and the fact of the manual.
+/// The similarity, the programs that each form starts with (empty if the forms include them), the forms separated by `=`, and the
+/// statement of the manual.
 pub(super) type Row = (Sameness, &'static str, &'static str, &'static str);
 
-/// A part of the tables, from which the groups about a program are made.
+/// A part of the tables, from which the groups of a program are created.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
-    /// A row, for one of its programs; for none where the spellings name them.
+    /// A row, for one of its programs; for none if the forms include them.
     Row(&'static Row, &'static str),
-    /// The words of a program.
+    /// The subcommands of a program.
     List(&'static List, &'static str),
-    /// The names of a resource, for a client of clusters.
+    /// The names of a Kubernetes resource, for a cluster client.
     Resource(&'static str, &'static str),
 }
 
-/// Returns the parts of all tables, in their order.
+/// Returns the parts of all tables, in order.
 pub(super) fn sources() -> impl Iterator<Item = Source> {
     let rows = ROWS.iter().flat_map(|row| {
         let own = row.1.split_whitespace().map(move |program| Source::Row(row, program));
@@ -39,7 +39,7 @@ pub(super) fn sources() -> impl Iterator<Item = Source> {
 }
 
 impl Source {
-    /// Returns the programs that the spellings begin with. One may come more than once.
+    /// Returns the programs that the forms start with, possibly with duplicates.
     pub(super) fn programs(self) -> Vec<&'static str> {
         match self {
             Self::Row((_, _, spellings, _), "") => spellings.split(" = ").flat_map(first_words).collect(),
@@ -47,7 +47,7 @@ impl Source {
         }
     }
 
-    /// Returns whether it says of spellings of two words that they are the same.
+    /// Returns whether it makes forms of two words identical.
     pub(super) fn has_full_names(self) -> bool {
         match self {
             Self::Row(row, _) => row.0 == Same,
@@ -328,15 +328,15 @@ const ROWS: &[Row] = &[
     (Alike, "", "iptables|ip6tables|iptables-nft|iptables-legacy|ip6tables-nft|ip6tables-legacy", "iptables(8)"),
 ];
 
-/// All words of a program, with how it finds the one that is meant.
+/// All subcommands of a program, and how it resolves abbreviations.
 pub(super) struct List {
     programs: &'static str,
-    /// The words before the abbreviated one.
+    /// The words before the subcommand.
     before: &'static str,
     beginnings: Beginnings,
-    /// Whether a word with a dash may be written with a capital letter in its place.
+    /// Whether a dash in a word may be replaced by a capital letter.
     has_humps: bool,
-    /// Words with a space between them, each with its aliases.
+    /// Subcommands separated by spaces, each with its aliases.
     words: &'static str,
 }
 
@@ -406,7 +406,7 @@ const LISTS: &[List] = &[
     },
 ];
 
-/// Resources of a cluster, under all their names.
+/// Kubernetes resources with all their names.
 const RESOURCES: &[&str] = &[
     "pods|pod|po",
     "services|service|svc",
@@ -443,10 +443,10 @@ const RESOURCES: &[&str] = &[
     "all",
 ];
 
-/// The clients of clusters.
+/// Cluster clients.
 const CLIENTS: &[&str] = &["kubectl", "oc"];
 
-/// `kubectl api-resources` tells the names. They also stand before a slash and in a list, for which only a denial holds.
+/// The names are those of `kubectl api-resources`. Before a slash and in lists, only rules that deny apply to them.
 fn of_resource(names: &str, program: &str) -> Vec<Group> {
     let joined = |patterns: &[&str]| -> String {
         let of = |name: &str| patterns.iter().map(|pattern| pattern.replace('#', name)).collect::<Vec<_>>();

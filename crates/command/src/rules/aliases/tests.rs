@@ -97,8 +97,8 @@ fn effect_of(rules: &RuleSet, words: &[String]) -> Option<Effect> {
     rules.ask(run, &context).winner.map(|rule| rule.rule.effect)
 }
 
-/// The rows are walked: what is denied in one spelling is denied in each, and what is allowed is allowed in each that is the same
-/// and in no other.
+/// For every row: a command that is denied in one form is denied in all, and one that is allowed is allowed in identical forms
+/// only.
 #[test]
 fn a_rule_holds_for_every_spelling_of_its_row() {
     let mut wrong = Vec::new();
@@ -131,7 +131,7 @@ fn a_rule_holds_for_every_spelling_of_its_row() {
     assert!(wrong.is_empty(), "{} of {tried}\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Whether other rows that are the same lead from one to the other.
+/// Returns whether other rows with identical forms connect the two.
 fn is_same_by_another_row(rule: &[String], command: &[String]) -> bool {
     let words: Words = rule.iter().map(|word| vec![word.clone()]).collect();
     other_spellings(&words, Sameness::Same).iter().any(|spelled| {

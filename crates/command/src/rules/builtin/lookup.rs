@@ -1,7 +1,7 @@
-//! The built-in rules by the names of their programs.
+//! The built-in rules, indexed by program.
 //!
-//! Compiling all of them takes longer than the decision of a process that judges one command. So a rule is compiled when a
-//! command first names one of its programs, and kept for the life of the process.
+//! Compiling all of them takes longer than deciding one command, which is all that most processes do. So a rule is compiled when
+//! a command first uses one of its programs, and kept for the life of the process.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -18,20 +18,20 @@ use stockade_shell::{Arg, Run};
 
 type AboutProgram = About<&'static str, std::hash::BuildHasherDefault<NameHasher>>;
 
-/// The built-in rules of this program.
+/// The built-in rules of this process.
 pub(crate) static BUILTIN: LazyLock<BuiltinRules> = LazyLock::new(BuiltinRules::new);
 
-/// The built-in rules, and which of them are about which program.
+/// The built-in rules, with an index by program.
 #[derive(Debug)]
 pub(crate) struct BuiltinRules {
-    /// The rows, by their numbers.
+    /// The rows, by index.
     rules: Vec<Lazy>,
     programs: ByName<Program>,
-    /// The rows that programs are in.
+    /// The entries of all programs in rows.
     entries: Vec<Entry>,
-    /// The few programs whose names have capital letters, by the name in small letters.
+    /// The few programs whose names have capital letters, by the name in lower case.
     capitals: Vec<(String, &'static str)>,
-    /// First words that are patterns, and the rules that begin with them.
+    /// First words that are patterns, and their rules.
     patterns: Vec<(Token, usize)>,
 }
 
@@ -42,7 +42,7 @@ struct Lazy {
     compiled: OnceLock<Box<Compiled>>,
 }
 
-/// What a rule is made of.
+/// The source of a rule.
 #[derive(Debug)]
 enum Source {
     Row(&'static Row),
@@ -51,25 +51,25 @@ enum Source {
     VersionByFolder,
 }
 
-/// A program that rows are about.
+/// A program with built-in rules.
 #[derive(Debug)]
 struct Program {
-    /// The place of its last entry.
+    /// The index of its last entry.
     last: usize,
     about: OnceLock<Box<AboutProgram>>,
 }
 
-/// A row that a program is in, and the place of the entry before it.
+/// A row of a program, and the index of the previous entry.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     row: usize,
     before: Option<usize>,
 }
 
-/// The most programs of a rule about versions: a rule may have so many alternatives for a word.
+/// Maximum number of programs of a version rule, which is the maximum number of alternatives for a word.
 const MAX_PROGRAMS: usize = 150;
 
-/// The programs that tell their version wherever they run, sorted.
+/// The programs that print their version in any directory, sorted.
 static WITH_VERSION: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let of_rows =
         rows().flat_map(Row::programs).filter(|name| matches!(Token::read(name), Token::Literal(_)));
@@ -80,7 +80,7 @@ static WITH_VERSION: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     names
 });
 
-/// The rules about versions; the one about programs that a file of their folder decides on is the last.
+/// The version rules. The last one is for programs that depend on a file in their directory.
 static VERSIONS: LazyLock<Vec<Lazy>> = LazyLock::new(|| {
     let chunks = WITH_VERSION.len().div_ceil(MAX_PROGRAMS);
     (0..chunks).map(Source::Versions).chain([Source::VersionByFolder]).map(Lazy::new).collect()
@@ -123,13 +123,13 @@ impl BuiltinRules {
         self.rules.iter().map(Lazy::compiled).chain(VERSIONS.iter().map(Lazy::compiled))
     }
 
-    /// Returns the rules about a program, by its name in small letters, without those that have a pattern for it.
+    /// Returns the rules for a program, by its name in lower case, without those with a pattern.
     pub(crate) fn about<'s>(&'s self, name: &str) -> impl Iterator<Item = &'s Compiled> {
         let rows = self.programs(name).flat_map(|program| &self.words_of(program).all);
         rows.filter_map(|number| self.get(*number)).chain(self.names(name).filter_map(version_rule))
     }
 
-    /// Returns those of them that the words of a command may match. A rule may come more than once.
+    /// Returns those that may match the words of a command, possibly with duplicates.
     pub(crate) fn likely<'s>(&'s self, name: &str, run: &Run<'_>) -> impl Iterator<Item = &'s Compiled> {
         let rows = self.programs(name).flat_map(|program| self.words_of(program).likely(run));
         let versions = self.names(name).filter(|_| may_ask_for_version(run)).filter_map(version_rule);
@@ -142,7 +142,7 @@ impl BuiltinRules {
         numbers.filter_map(|(_, number)| self.get(*number))
     }
 
-    /// Returns those whose pattern may fit the program of a command.
+    /// Returns those whose pattern may match the program of a command.
     pub(crate) fn with_fitting_pattern<'s>(&'s self, run: &Run<'_>) -> impl Iterator<Item = &'s Compiled> {
         let name = run.argv.first().and_then(Arg::known);
         let may_fit =
@@ -155,7 +155,7 @@ impl BuiltinRules {
         self.rules.get(number).map(Lazy::compiled)
     }
 
-    /// The names that rows have for a name in small letters.
+    /// Returns the names in rows for a name in lower case.
     fn names<'n>(&self, name: &'n str) -> impl Iterator<Item = &'n str> {
         let capitals = self.capitals.iter().filter(move |(small, _)| small == name).map(|(_, own)| *own);
         std::iter::once(name).chain(capitals)
@@ -180,7 +180,7 @@ impl BuiltinRules {
     }
 }
 
-/// Returns the rule about the version of a program.
+/// Returns the version rule of a program.
 fn version_rule<'s>(name: &str) -> Option<&'s Compiled> {
     let number = match obeys_folder(name) {
         true => VERSIONS.len().checked_sub(1).filter(|_| name != ".")?,
@@ -189,7 +189,7 @@ fn version_rule<'s>(name: &str) -> Option<&'s Compiled> {
     VERSIONS.get(number).map(Lazy::compiled)
 }
 
-/// Whether a command may have a word that a rule about versions is about.
+/// Returns whether a command may have an option that a version rule matches.
 fn may_ask_for_version(run: &Run<'_>) -> bool {
     let words = run.argv.get(1..).unwrap_or_default();
     run.open_ended || words.iter().any(|word| word.known().is_none_or(|word| VERSION_OPTIONS.contains(&word)))
@@ -221,7 +221,7 @@ impl Source {
         }
     }
 
-    /// The second words that the rule can match, when it is certain without compiling it that those are words and no patterns.
+    /// Returns the second words that the rule can match, if they are known to be literal without compiling the rule.
     fn second_words(&self) -> Option<Vec<&'static str>> {
         let Self::Row(row) = self else { return Some(VERSION_OPTIONS.to_vec()) };
         let words: Vec<&str> = row.words.split(' ').nth(1)?.split('|').collect();

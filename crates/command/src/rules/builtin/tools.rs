@@ -1,12 +1,14 @@
-//! What package managers, clouds and other tools of developers do where they only tell, or work in the folder alone.
+//! Built-in rules for package managers, cloud clients and other developer tools that only read, or only change the working
+//! directory.
 //!
-//! Allowed is what only reads and starts nothing of the folder. What reads settings or plugins of the folder goes to the
-//! sandbox. What installs, publishes, changes a system elsewhere or prints secrets is in no row: the rows of whole programs ask.
+//! Commands that only read and start nothing from the directory are allowed. Commands that read settings or plugins of the
+//! directory run in the sandbox. Commands that install, publish, change other systems or print secrets have no row here: the rows
+//! for whole programs ask about them.
 
 use super::Effect::{Allow, Sandbox};
 use super::{Deny, ELSEWHERE, GIT, Guard, Operands, Require, Row};
 
-/// Options of clouds that send what they read to another place, or take what they send from a file.
+/// Options of cloud clients that send data to another endpoint, or read it from a file.
 const CLOUD: Guard = Deny(&[
     "*file*://*",
     "*http*://*",
@@ -21,7 +23,7 @@ const CLOUD: Guard = Deny(&[
     "--log-http",
 ]);
 
-/// Options of a dry run that read other files than manifests, or address another cluster; and `--dry-run=none`, which is no dry
+/// Options of a dry run that read files other than manifests or use another cluster; and `--dry-run=none`, which is not a dry
 /// run.
 const REHEARSED: Guard = Deny(&[
     "*ecret*",

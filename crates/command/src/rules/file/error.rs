@@ -1,10 +1,10 @@
-//! Why a rule file is refused, and where.
+//! Errors in rule files, with positions.
 
 use stockade_text::{Escaped, SchemaError, SchemaProblem, TextPosition};
 
 use crate::rules::check::CommandRuleError;
 
-/// A rule file was refused.
+/// An invalid rule file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
 #[non_exhaustive]
@@ -13,7 +13,7 @@ pub struct CommandRuleFileError {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem.
     #[source]
     pub problem: CommandRuleFileProblem,
 }
@@ -24,22 +24,22 @@ impl CommandRuleFileError {
     }
 }
 
-/// What is wrong with a rule file. Each message says how to mend it.
+/// A problem with a rule file. Each message includes the fix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandRuleFileProblem {
-    /// The file is no text of its format.
+    /// The file is not valid in its format.
     #[error("the file is not valid {format}: {reason}")]
     Syntax {
         /// The name of the format.
         format: &'static str,
-        /// What its parser says.
+        /// The message of the parser.
         reason: String,
     },
-    /// The file is longer than any file of rules.
+    /// The file is too long.
     #[error("the file has {bytes} bytes; the maximum is {max}: split it", max = super::MAX_COMMAND_RULE_FILE_BYTES)]
     TooLarge {
-        /// How long it is.
+        /// The size of the file.
         bytes: usize,
     },
     /// The file was written for a newer version.
@@ -48,27 +48,27 @@ pub enum CommandRuleFileProblem {
         /// Its version.
         found: i64,
     },
-    /// The document is not what a file of rules is.
+    /// The document does not have the structure of a rule file.
     #[error(transparent)]
     Schema(#[from] SchemaProblem),
-    /// What is not certain would be allowed.
+    /// Commands that cannot be analysed would be allowed.
     #[error(
         "`unanalysable` cannot be `allow`, because such commands cannot be checked; use sandbox, ask or deny"
     )]
     AllowsUnread,
-    /// A rule does not pass the checks.
+    /// A rule is invalid.
     #[error(transparent)]
     Rule(#[from] CommandRuleError),
-    /// A test of the file has another outcome.
+    /// A test of the file fails.
     #[error("`{}` should be {expected}, but is {found}: {reason}", Escaped(command))]
     Test {
         /// The command.
         command: String,
-        /// What the test expects.
+        /// The expected effect.
         expected: &'static str,
-        /// What was decided.
+        /// The actual effect.
         found: &'static str,
-        /// What decided.
+        /// The reason of the decision.
         reason: String,
     },
 }

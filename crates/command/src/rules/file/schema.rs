@@ -1,4 +1,4 @@
-//! From nodes to rules: which keys there are, what they hold, and where each stands.
+//! Converts document nodes to rules, with the position of each value.
 
 use stockade_text::{Node, SchemaError, TableEntry, TableReader, TextPosition, Value, item_text};
 
@@ -39,7 +39,7 @@ const OVERRIDE_KEYS: &[&str] = &["floor", "because"];
 const SHELLS: &[&str] = &["bash", "sh", "zsh"];
 const ALL_SHELLS: [Shell; 3] = [Shell::Bash, Shell::Sh, Shell::Zsh];
 
-/// Where the parts of a rule stand.
+/// The positions of the parts of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct RulePositions {
     pub(super) rule: TextPosition,
@@ -53,7 +53,7 @@ pub(super) struct RulePositions {
 
 type Result<T, E = SchemaError> = std::result::Result<T, E>;
 
-/// Reads a whole file.
+/// Parses a whole file.
 pub(super) fn file(node: &Node) -> Result<CommandRuleFile, CommandRuleFileError> {
     let table = TableReader::new(node, "file", "the file", FILE_KEYS)?;
     // First of all: a newer file may have keys that are not known here.
@@ -76,7 +76,7 @@ pub(super) fn file(node: &Node) -> Result<CommandRuleFile, CommandRuleFileError>
     })
 }
 
-/// Reads rules alone.
+/// Parses a list of rules.
 pub(super) fn rules(nodes: &[Node]) -> Result<CommandRuleFile, CommandRuleFileError> {
     let parsed: Vec<(CommandRule, RulePositions)> = nodes.iter().map(rule).collect::<Result<_>>()?;
     let (rules, places) = parsed.into_iter().unzip();
@@ -169,7 +169,7 @@ fn pattern<'n>(table: &TableReader<'n>) -> Result<(CommandPattern, &'n TableEntr
     })
 }
 
-/// `npm run {build,test}*` is exactly these words; `npm run **` and more.
+/// Parses a glob: `npm run {build,test}*` matches exactly these words, `npm run **` also more.
 fn glob(text: &str) -> CommandPattern {
     let mut words: Vec<Vec<String>> = text.split_whitespace().map(|word| vec![word.to_owned()]).collect();
     match words.last().map(Vec::as_slice) {
@@ -181,8 +181,8 @@ fn glob(text: &str) -> CommandPattern {
     }
 }
 
-/// A trailing `*` matches any number of further words where a rule refuses: `rm *` also denies `rm -rf x` and `rm a b`. Where a
-/// rule allows, `*` matches one word.
+/// In a rule that refuses, a trailing `*` matches any number of further words: `rm *` also denies `rm -rf x` and `rm a b`. In a
+/// rule that allows, `*` matches one word.
 fn with_the_rest(pattern: CommandPattern) -> CommandPattern {
     match pattern {
         CommandPattern::Exact(mut words)
@@ -195,7 +195,7 @@ fn with_the_rest(pattern: CommandPattern) -> CommandPattern {
     }
 }
 
-/// A word, or a list of words of which any will do.
+/// Parses a word, or a list of alternatives.
 fn alternatives(node: &Node) -> Result<Vec<String>> {
     match &node.value {
         Value::Text(text) => Ok(vec![text.clone()]),
@@ -257,7 +257,7 @@ fn texts(entry: &TableEntry) -> Result<Vec<String>> {
     Ok(entry.texts()?.into_iter().map(|(_, text)| text.to_owned()).collect())
 }
 
-/// Returns the commands of a list with their places: each a text, or a list of words.
+/// Returns the commands of a list with their positions. Each is a string, or a list of words.
 fn examples(entry: Option<&TableEntry>) -> Result<Vec<(TextPosition, Example)>> {
     let Some(entry) = entry else { return Ok(Vec::new()) };
     let example = |node: &Node| match &node.value {

@@ -1,4 +1,4 @@
-//! From the text of a file to its nodes, by the reader of its format.
+//! Parses the text of a file into document nodes.
 
 use stockade_text::{Format, Node};
 
