@@ -69,9 +69,12 @@ const MAX_SILENCE: Duration = Duration::from_millis(100);
 /// Default maximum number of connections of a run.
 pub const DEFAULT_CONNECTIONS: usize = 256;
 
+// Each queued client holds a descriptor and a thread.
 /// Maximum number of clients that wait for room.
 const MAX_QUEUED: usize = 1024;
 
+// Two sockets with duplicates for both directions and for the shutdown, and an epoll instance with its event
+// descriptors.
 /// Maximum number of descriptors of an inspected connection.
 const DESCRIPTORS: u64 = 12;
 
@@ -165,6 +168,7 @@ impl Broker {
         witness: Box<Witness>,
         resolve: Box<Resolve>,
     ) -> io::Result<Self> {
+        // Before any socket is created: with a limit of 1024, `accept` would fail in the middle of a large download.
         raise_descriptors(options.connections);
         let mut virtual_addresses = VirtualAddresses::default();
         let looks_inside = rewrite.is_some() || hosts.may_look_into_tls();
@@ -172,6 +176,7 @@ impl Broker {
             looks_inside.then(|| Inspector::start(&options.extra_roots, rewrite)).transpose()?.map(Arc::new);
         let mut sockets = listening::sockets(&hosts, options.observes, &mut virtual_addresses);
         sockets.trust = inspector.as_ref().map(|inspector| inspector.trust());
+        // The sockets are created in the network namespace of the sandbox, and passed here by its first process.
         let (handoff, listeners) = HandedListeners::with(sockets)?;
         let check = ResolveCheck::new(hosts, &options, resolve);
         let shared = Shared {
@@ -230,6 +235,7 @@ impl Drop for Broker {
         }
         let mut state = self.shared.lock();
         state.ends = true;
+        // First, so that no connection is accepted after the others were shut down.
         self.shared.listeners.close();
         for kept in state.sockets.values() {
             rustix::net::shutdown(&kept.socket, rustix::net::Shutdown::Both).ok();
@@ -362,6 +368,7 @@ impl Shared {
     /// closed.
     fn room(self: &Arc<Self>) -> Option<Counted> {
         let mut state = self.lock();
+        // Closing silent clients keeps a command that opens connections and sends nothing from blocking all others.
         if state.clients >= self.options.connections.max(1) {
             for kept in state.sockets.values_mut() {
                 if kept.silent_since.take_if(|since| since.elapsed() >= MAX_SILENCE).is_some() {
@@ -393,6 +400,7 @@ impl Shared {
     /// Joins the queue for room; nothing if it is full.
     fn place_in_queue(self: &Arc<Self>) -> Option<Counted> {
         let mut state = self.lock();
+        // Beyond that, a client is refused at once, so that a command cannot exhaust the threads of this process.
         if state.queued >= MAX_QUEUED {
             return None;
         }
@@ -454,6 +462,7 @@ impl Drop for Counted {
 
 fn spawn(shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let counted = shared.thread();
+    // Counted before the thread starts, so that the end of the proxy cannot miss it.
     let thread = std::thread::Builder::new().name("broker".to_owned()).stack_size(STACK);
     thread
         .spawn(move || {

@@ -44,10 +44,13 @@ impl ClientHello {
                 [] => return Incomplete,
                 [HANDSHAKE, 3, 0..=4, high, low, behind @ ..] => {
                     let length = usize::from(u16::from_be_bytes([*high, *low]));
+                    // Empty records are invalid for handshakes, and would make the loop read on without progress.
                     if length == 0 || length > MAX_RECORD {
                         return Malformed("one of its records has an invalid length");
                     }
                     let (part, behind) = behind.split_at_checked(length).unwrap_or((behind, &[]));
+                    // A handshake message may span records (RFC 8446, section 5.1), and a client could split the
+                    // server name between two.
                     message.extend_from_slice(part);
                     if let Some(read) = complete(&message) {
                         return read;

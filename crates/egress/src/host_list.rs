@@ -133,6 +133,7 @@ impl HostList {
             list.iter().map(|written| Entry::read(written)).collect::<Result<_, _>>()?;
         let mut ports = std::collections::BTreeSet::new();
         for entry in &entries {
+            // Each port needs a listening socket in every sandbox.
             ports.extend(entry.port);
             if ports.len() > MAX_PORTS {
                 let why = format!("the list has more than {MAX_PORTS} ports");
@@ -151,12 +152,15 @@ impl HostList {
 
     /// Returns the entry that denies a target without conditions.
     pub(super) fn denied_by(&self, target: &NetTarget) -> Option<&str> {
+        // A deny entry with conditions refuses some requests only, which is decided when the request is visible.
         let mut entries = self.entries.iter().filter(|entry| entry.denies && !entry.conditions.look_inside());
         entries.find(|entry| entry.holds(target)).map(|entry| entry.written.as_str())
     }
 
     /// Decides on a request, or on a connection whose requests are not visible.
     pub(super) fn rule_on(&self, target: &NetTarget, asked: Option<Asked<'_>>) -> Ruling<'_> {
+        // All entries are evaluated and not only the first match, so that the order of the list does not matter and
+        // each limit counts.
         let mut allowed = Vec::new();
         let mut ambiguous_part = None;
         for (number, entry) in self.entries.iter().enumerate().filter(|(_, entry)| entry.holds(target)) {
@@ -178,6 +182,7 @@ impl HostList {
                 (false, Some(Match::Yes)) => {
                     allowed.push((number, entry.written.as_str(), entry.conditions.bounds));
                 }
+                // Another entry may allow the request without a look at the ambiguous part.
                 (false, Some(Match::Ambiguous(part))) => ambiguous_part = Some(part),
                 // Another entry might allow any protocol, which would hide the requests that this entry has conditions for.
                 (false, None) => return unseen(),
@@ -217,6 +222,7 @@ impl HostList {
             if !name.overlaps(&bound.host) {
                 return None;
             }
+            // The narrower of both names: only entries about every host in it apply to the secret as a whole.
             let both = if bound.host.covers(&name) { &name } else { &bound.host };
             let mut about: Vec<_> = at_port.iter().filter(|one| one.hosts.bound().covers(both)).collect();
             if about.iter().any(|one| one.denies && !one.conditions.look_inside()) {
@@ -321,6 +327,7 @@ impl Entry {
             conditions.add(word).map_err(|(why, fix)| wrong(whole, why, &fix))?;
         }
         let wrong = |_: &str, why, fix: &str| wrong(whole, why, fix);
+        // A path in an entry would look like a restriction, but connections have no path.
         if written.contains("://") || written.contains('/') || written.contains('@') {
             let host =
                 NetTarget::parse(written).map_or_else(|_| "the host alone".to_owned(), |t| format!("`{t}`"));
@@ -334,11 +341,13 @@ impl Entry {
             let why = "`*` is only allowed as the first label";
             return Err(wrong(written, why.to_owned(), "write `*.example.com`"));
         }
+        // The same parser as for requests, so that an entry and a request cannot be read differently.
         let target = NetTarget::parse(name).map_err(|refused| {
             wrong(written, refused.reason, refused.fix.as_deref().unwrap_or("write a name or an address"))
         })?;
         let hosts = match (target.host, is_below) {
             (host, false) => Hosts::One(host),
+            // The leading dot is stored, so that `*.example.com` does not match `evilexample.com`.
             (Host::Name(name), true) if name.contains('.') => Hosts::Below(format!(".{name}")),
             (Host::Name(_), true) => {
                 let why = "it would allow a whole top-level domain";
@@ -356,6 +365,8 @@ impl Entry {
             let why = format!("`{ANYTHING}` allows any protocol on one port, and the port is missing");
             return Err(wrong(written, why, "write `db.example.com:5432/tcp`"));
         }
+        // Inside a sandbox, such an address is a name's virtual address, so an entry for it would mean another host
+        // in every run.
         if let Hosts::One(Host::Address(IpAddr::V4(four))) = hosts
             && VirtualAddresses::is_one(four)
         {
@@ -363,6 +374,7 @@ impl Entry {
                 "addresses of `198.18.0.0/15` are virtual addresses of host names in a sandbox".to_owned();
             return Err(wrong(written, why, "write the host name"));
         }
+        // The name exists only in the sandbox. A real host with this name could imitate the proxy's answers.
         if hosts == Hosts::One(Host::Name(broker_hostname::NAME.to_owned())) {
             let why = "it is the egress proxy itself, which every command can reach".to_owned();
             return Err(wrong(written, why, "remove it"));

@@ -36,6 +36,7 @@ impl Opening {
         const SSH: &[u8] = b"SSH-";
         match bytes {
             [] => Self::Incomplete,
+            // 22 is the record type of a TLS handshake. No HTTP method starts with it.
             [22, ..] => match ClientHello::read(bytes) {
                 ClientHello::Incomplete => Self::Incomplete,
                 ClientHello::Malformed(why) => Self::Other(why),
@@ -45,6 +46,8 @@ impl Opening {
             },
             _ if SSH.starts_with(bytes) => Self::Incomplete,
             _ if bytes.starts_with(SSH) => Self::Ssh,
+            // Methods are case-sensitive, and the registered ones are upper case. The strict reader decides on the
+            // rest of the line.
             [first, ..] if first.is_ascii_uppercase() => Self::Http,
             _ => Self::Other("it is neither TLS nor HTTP"),
         }
@@ -64,6 +67,7 @@ impl Opening {
                 format!("its host name differs from `{host}`, and the inner one is encrypted (ECH)"),
                 false,
             ),
+            // Clients must not send an address as server name (RFC 6066), so its absence says nothing here.
             (Self::Tls { server_name: None, .. }, Host::Address(_)) => Ok(()),
             (Self::Tls { server_name: Some(name), .. }, host) => unbound(
                 "other-host",
@@ -76,6 +80,7 @@ impl Opening {
             (Self::Tls { server_name: None, .. }, Host::Name(host)) => {
                 unbound("no-name", format!("its TLS handshake does not name `{host}`"), true)
             }
+            // SSH has no host name in its handshake, so only the address binds it, which was checked.
             (Self::Ssh, _) if target.port == Some(SSH_PORT) => Ok(()),
             (Self::Ssh, _) => unbound("not-tls", "SSH is only allowed on port 22".to_owned(), true),
             // The head contains the host, and is checked when it is parsed.

@@ -15,6 +15,8 @@ pub const MAX_HEAD: usize = 32 << 10;
 /// Headers that are written again where needed, besides those of the connection in [`header_table`](super::header_table).
 const WRITTEN_ANEW: &[&str] = &["te", "upgrade", "host", "content-length", "transfer-encoding"];
 
+// Java's HttpClient and `curl --http2` offer h2c, so refusing the offer would break them. RFC 9110 lets a server ignore
+// it.
 /// Protocol upgrades that a client offers and a host may ignore.
 const OPTIONAL: &[&str] = &["h2c", "tls", "http"];
 
@@ -100,17 +102,24 @@ impl ProxyRequest {
 
     fn read_for(head: &[u8], sent_to: Option<&NetTarget>) -> Result<Self, BadRequest> {
         let text = std::str::from_utf8(head).map_err(|_| bad("it is not valid UTF-8"))?;
+        // A NUL ends a line for some C programs, and a vertical tab separates words for some parsers (RFC 9112,
+        // section 3).
         if text.bytes().any(|byte| byte.is_ascii_control() && !b"\r\n\t".contains(&byte)) {
             return Err(bad("it contains a control character"));
         }
+        // Lines that end in a bare LF are valid for some servers and part of a header for others, so only CRLF is
+        // accepted.
         let text = text.strip_suffix("\r\n\r\n").ok_or_else(|| bad("it does not end in an empty line"))?;
         let mut lines = text.split("\r\n");
         let first = lines.next().unwrap_or_default();
+        // A line that starts with a blank (obs-fold) has no token before its colon, and so is refused: parsers
+        // disagree about folding.
         let headers = lines.map(header).collect::<Result<Vec<_>, _>>()?;
         if text.replace("\r\n", "").contains(['\r', '\n']) {
             return Err(bad("it contains a bare CR or LF"));
         }
         let mut words = first.split(' ');
+        // Split at every single space: `GET  /x` and `GET /x HTTP/1.1 HTTP/1.1` have several readings.
         let (Some(method), Some(wanted), Some(version @ ("HTTP/1.1" | "HTTP/1.0")), None) =
             (words.next(), words.next(), words.next(), words.next())
         else {
@@ -123,6 +132,7 @@ impl ProxyRequest {
         let first = FirstLine { method, version };
         match (method, sent_to) {
             ("CONNECT", None) => tunnel(wanted, &headers),
+            // Through a tunnel, a second `CONNECT` would ask the host to be a proxy to any destination.
             ("CONNECT", Some(_)) => Err(bad("CONNECT is for proxies, and this host is not one")),
             (_, None) => plain(&first, wanted, &headers),
             (_, Some(target)) => at_host(&first, target, wanted, &headers),
@@ -167,6 +177,7 @@ impl<'h> Headers<'h> {
     /// Returns the value of a header that may occur once.
     fn one(&self, name: &str) -> Result<Option<&'h str>, BadRequest> {
         let mut values = self.0.iter().filter(|row| row.0.eq_ignore_ascii_case(name)).map(|row| row.1);
+        // The first or the last of two headers counts, depending on the server. Even two equal ones are refused.
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
             _ => Err(bad(&format!("it has two `{name}` headers"))),
@@ -198,6 +209,7 @@ impl<'h> Headers<'h> {
         let is_upgrade = first.method == "GET" && self.has_word("connection", "upgrade");
         let mut offered = self.words("upgrade");
         let is_one = |first: Option<&str>| first.is_some_and(|it| it.eq_ignore_ascii_case("websocket"));
+        // With several protocols, the server chooses, and only a websocket can be relayed.
         if is_upgrade && is_one(offered.next()) && offered.next().is_none() {
             return Ok(true);
         }
@@ -208,6 +220,8 @@ impl<'h> Headers<'h> {
 
 fn header(line: &str) -> Result<(&str, &str), BadRequest> {
     match line.split_once(':') {
+        // `Content-Length : 5` is a header for some servers only (CVE-2019-16276), so a blank before the colon is
+        // refused.
         Some((name, value)) if is_token(name) => Ok((name, value.trim_matches([' ', '\t']))),
         _ => Err(bad("it contains a line that is not a header")),
     }
@@ -217,12 +231,14 @@ fn tunnel(wanted: &str, headers: &Headers<'_>) -> Result<ProxyRequest, BadReques
     if wanted.contains(['/', '@', '?', '#']) {
         return Err(bad("`CONNECT` needs a host and a port"));
     }
+    // Bytes after the head belong to the tunnel. With a body, it would be unclear where the tunnel starts.
     if headers.one("content-length")?.is_some_and(|length| length != "0")
         || headers.one("transfer-encoding")?.is_some()
     {
         return Err(bad("`CONNECT` must not have a body"));
     }
     let target = target(wanted)?;
+    // Ports are part of the host list, and a default port would differ between programs.
     if target.port.is_none() {
         return Err(bad("`CONNECT` needs a port"));
     }
@@ -240,6 +256,8 @@ fn at_host(
     if wanted != "*" && (!wanted.starts_with('/') || wanted.contains('#')) {
         return Err(bad("send a path, not a whole URL"));
     }
+    // Without `Host`, a server with several names uses its default one, which the list may not contain (RFC 9112,
+    // section 3.2).
     if first.version == "HTTP/1.1" && headers.one("host")?.is_none() {
         return Err(bad("it has no `Host` header"));
     }
@@ -253,6 +271,8 @@ fn plain(first: &FirstLine<'_>, wanted: &str, headers: &Headers<'_>) -> Result<P
         Some(_) => return Err(bad("without `CONNECT`, only `http://` URLs are supported")),
         None => return Err(bad("a proxy needs the whole URL")),
     };
+    // `http://a?x@b` has the host `a`, and some parsers search the `@` first. So the authority ends at the first
+    // delimiter.
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
     if authority.contains('@') || path.contains('#') {
@@ -274,6 +294,7 @@ fn written_anew(
     let FirstLine { method, version } = first;
     let body = body(version, headers)?;
     let is_websocket = headers.asks_for_websocket(first)?;
+    // The host that was checked is written, not the one that was received, so that both cannot differ.
     let mut head = format!("{method} {path} {version}\r\nHost: {}\r\n", host_header(target));
     for (name, value) in headers.0.iter().filter(|row| !headers.is_not_passed_on(row.0, by)) {
         // Writing to a string does not fail.
@@ -287,6 +308,7 @@ fn written_anew(
         return Ok(ProxyRequest::Websocket { target: target.clone(), head });
     }
     match body {
+        // Exactly one framing header, from the parsed value: two of them, or `+5`, are the classic request smuggling.
         Some(RequestBody::Length(length)) => write!(head, "Content-Length: {length}\r\n").ok(),
         Some(RequestBody::Chunked) => write!(head, "Transfer-Encoding: chunked\r\n").ok(),
         None => None,
@@ -300,6 +322,8 @@ fn body(version: &str, headers: &Headers<'_>) -> Result<Option<RequestBody>, Bad
     let length = length(headers)?;
     match headers.one("transfer-encoding")? {
         None => Ok(length.map(RequestBody::Length)),
+        // Both headers together, or a list of codings, are framed differently by front and back ends (CL.TE and TE.CL
+        // smuggling).
         Some(coding)
             if coding.eq_ignore_ascii_case("chunked") && length.is_none() && version == "HTTP/1.1" =>
         {
@@ -315,6 +339,7 @@ fn body(version: &str, headers: &Headers<'_>) -> Result<Option<RequestBody>, Bad
 
 fn length(headers: &Headers<'_>) -> Result<Option<u64>, BadRequest> {
     let Some(text) = headers.one("content-length")? else { return Ok(None) };
+    // `parse` accepts a `+`, which servers reject or ignore.
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse().ok().filter(|_| digits) {
         Some(length) => Ok(Some(length)),
@@ -342,6 +367,7 @@ pub(super) fn names_target(named: &str, target: &NetTarget) -> bool {
         let is_host = named.host == target.host || (is_loopback(&named.host) && is_loopback(&target.host));
         is_host && named.port.is_none_or(|port| target.port == Some(port))
     };
+    // Without these, the parser would accept a URL or a user, and compare only its host.
     !named.contains(['/', '@', '?', '#']) && NetTarget::parse(named).is_ok_and(is_same)
 }
 

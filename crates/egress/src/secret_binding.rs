@@ -119,10 +119,13 @@ impl SecretBinding {
             return Err(SecretError::new("?", "has no valid name", FORM));
         }
         let wrong = |why: &str, fix: &str| SecretError::new(name, why, fix);
+        // The project's configuration may contain bindings. With `LD_PRELOAD`, a secret from a file would become a
+        // path of code.
         if let Some(changes) = obeyed_variable(name) {
             let why = format!("would be in a variable that changes how programs behave: it {changes}");
             return Err(wrong(&why, "choose another name, such as `API_TOKEN`"));
         }
+        // The first `@`: a source is a path or a command that the user writes, and can escape its own `@` as `%40`.
         let Some((source, to)) = rest.split_once('@') else {
             return Err(wrong("has no host", FORM));
         };
@@ -147,6 +150,7 @@ impl SecretBinding {
             binding.add(word, &mut words)?;
         }
         if binding.places.is_empty() {
+            // The only places that APIs commonly use and that servers and proxies keep out of their logs.
             binding.places = vec![SecretPlace::Header("authorization".to_owned()), SecretPlace::Basic];
         }
         binding.contradiction().map_or(Ok(binding), Err)
@@ -218,6 +222,7 @@ impl SecretBinding {
                 "remove `mentioned`, or `in body`",
             );
         }
+        // A subdomain can belong to another customer of a hosting service, who would receive the secret.
         if !is_signed && matches!(self.host.host, BoundName::Below(_)) {
             let fix =
                 "write the full host name; `*.` is only for signing keys (`in sigv4`), which are never sent";
@@ -244,6 +249,7 @@ impl SecretPlace {
                 let name = name.to_ascii_lowercase();
                 let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
                 let is_name = !name.is_empty() && name.bytes().all(is_letter);
+                // A secret in such a header would change where the request goes or how its body is framed.
                 (is_name && !NOT_ITS_OWN.contains(&name.as_str())).then_some(Self::Header(name))
             }
             Some(("query", name)) => {

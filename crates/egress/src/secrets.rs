@@ -84,14 +84,17 @@ impl Secrets {
     /// # Errors
     /// When one cannot be read.
     pub fn get(&self) -> Result<(), SecretError> {
+        // Before the first secret is read.
         no_cores();
         let mut secrets: Vec<Secret> = Vec::new();
         for binding in &self.0.bindings {
+            // Read once, although it has several bindings: a command such as `op read` may ask the user each time.
             if let Some(secret) = secrets.iter_mut().find(|secret| secret.name == binding.name) {
                 secret.bindings.push(binding.clone());
                 continue;
             }
             let value = source::read(binding)?;
+            // Of the same form as the secret, because programs check the form of a key before they send it.
             let placeholder = placeholder::of(&value).ok_or_else(|| {
                 SecretError::new(
                     &binding.name,
@@ -107,6 +110,7 @@ impl Secrets {
             });
         }
         let active = ActiveSecrets::new(secrets, Instant::now())?;
+        // A second call keeps the first values: commands may already have their placeholders.
         self.0.active.get_or_init(|| Arc::new(active));
         Ok(())
     }
@@ -191,6 +195,8 @@ impl ActiveSecrets {
 
     /// Returns the length of the shortest secret that is sent to a host, if any. Keys for signatures are never sent.
     fn shortest_sent_to(&self, target: &NetTarget) -> Option<usize> {
+        // A host that never receives a secret cannot echo it, so its responses need no scrubbing and keep
+        // compression.
         let is_sent =
             |binding: &SecretBinding| binding.places.iter().any(|place| *place != SecretPlace::SigV4);
         let sent = self.bindings().filter(|(_, binding)| binding.host.holds(target) && is_sent(binding));
@@ -233,6 +239,7 @@ impl ActiveSecrets {
         let refused =
             |rule, reason, fix: &str| Err(RewriteRefusal { rule, reason, fix: Some(fix.to_owned()) });
         let name = &secret.name;
+        // Measured by a monotonic clock, which a command cannot change.
         if binding.lifetime.is_some_and(|lifetime| self.began.elapsed() >= lifetime) {
             let seconds = binding.lifetime.unwrap_or(Duration::ZERO).as_secs();
             let reason = format!("the secret `{name}` was lent for {seconds} s, and they are over");
@@ -242,6 +249,8 @@ impl ActiveSecrets {
                 "run the command again, or use a longer time limit (`for=`)",
             );
         }
+        // On the loopback, no other machine can read it. A name counts only if all of its addresses are loopback
+        // addresses.
         if !to.is_tls && !binding.is_plain && !to.is_loopback {
             let reason = format!("the secret `{name}` would go to `{}` over plain HTTP", to.target);
             return refused(
@@ -257,6 +266,7 @@ impl ActiveSecrets {
 impl Rewrite for Secrets {
     /// Plain requests to all hosts are inspected, so that a placeholder in one is refused.
     fn inspects(&self, target: &NetTarget, is_tls: bool) -> bool {
+        // TLS to other hosts is not inspected, because that needs a certificate which some programs reject.
         !is_tls || self.0.bindings.iter().any(|binding| binding.host.holds(target))
     }
 

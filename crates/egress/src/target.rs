@@ -59,9 +59,12 @@ impl NetTarget {
     /// # Errors
     /// When it contains no host, or is ambiguous.
     pub fn parse(text: &str) -> Result<Self, NetRefused> {
+        // Normalisation below takes time and memory per character.
         if text.len() > MAX_TEXT {
             return Err(no_host(format!("it is longer than {MAX_TEXT} bytes")));
         }
+        // Browsers read `\` as `/` (WHATWG URL), other programs as part of the host. Control characters end or split
+        // headers and logs.
         if let Some(c) = text.chars().find(|c| c.is_control() || c.is_whitespace() || *c == '\\') {
             return Err(no_host(format!("it contains {c:?}, which programs parse differently")));
         }
@@ -80,6 +83,8 @@ impl NetTarget {
             let inside = inside.strip_suffix(']').ok_or_else(|| no_host("a `[` is never closed"))?;
             return Ok(Self { host: six(inside)?, port, shown: None });
         }
+        // An address without brackets is accepted where a person writes one, such as in a list. It cannot have a
+        // port.
         if host.contains(':') {
             return Ok(Self { host: six(host)?, port, shown: None });
         }
@@ -94,6 +99,7 @@ fn authority(text: &str) -> (&str, Option<u16>) {
         Some((scheme, rest)) => (Some(scheme), rest),
         None => (None, text.strip_prefix("//").unwrap_or(text)),
     };
+    // Before searching for `@` and `:`, which may occur in a path or query.
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, _) = rest.split_at_checked(end).unwrap_or((rest, ""));
     let port =
@@ -105,10 +111,12 @@ fn authority(text: &str) -> (&str, Option<u16>) {
 fn split_port(authority: &str) -> Result<(&str, Option<u16>), NetRefused> {
     let in_brackets = authority.starts_with('[');
     let Some((host, port)) = authority.rsplit_once(':') else { return Ok((authority, None)) };
+    // In `[::1]` and `::1`, the last colon belongs to the address.
     if (in_brackets && !host.ends_with(']')) || (!in_brackets && host.contains(':')) {
         return Ok((authority, None));
     }
     let digits = !port.is_empty() && port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+    // `parse` would accept `+443`. Port 0 lets the kernel choose a port.
     let number = port.parse::<u16>().ok().filter(|number| digits && *number > 0);
     number
         .map(|number| (host, Some(number)))
@@ -123,6 +131,8 @@ fn six(text: &str) -> Result<Host, NetRefused> {
         text.parse().map_err(|_| no_host(format!("`{}` is not an address", text.escape_debug())))?;
     let address = IpAddr::V6(address);
     match inner(address) {
+        // `::ffff:127.0.0.1`, NAT64 and 6to4 reach an IPv4 address that the checks of IPv6 addresses would not
+        // recognise.
         Some(four) => Err(NetRefused {
             rule: "disguised-address",
             reason: format!("`{address}` contains the address {four}"),
@@ -139,7 +149,9 @@ fn name(text: &str) -> Result<(Host, Option<(String, bool)>), NetRefused> {
     }
     let plain = folded(text)?;
     // A final dot marks a fully qualified name; it is the same name.
+    // `example.com.` would otherwise evade an entry for `example.com`.
     let plain = plain.strip_suffix('.').unwrap_or(&plain);
+    // `inet_aton` reads `0x7f.1`, `2130706433` and `0177.0.0.1` as 127.0.0.1, and other parsers read them as names.
     if ipv4_spelling::looks_like_one(plain) {
         return address(text, plain);
     }
@@ -168,9 +180,11 @@ fn folded(text: &str) -> Result<Cow<'_, str>, NetRefused> {
             false => Cow::Borrowed(text),
         });
     }
+    // Twice, because lower-casing can produce characters that are not in normal form.
     let lower: String = text.nfkc().flat_map(char::to_lowercase).nfkc().collect();
     // Full stops of other scripts separate labels as well.
     let lower = lower.replace(['\u{3002}', '\u{ff61}'], ".");
+    // Accepting it would make `ｌｏｃａｌｈｏｓｔ` a second spelling of a name, past filters that compare the text.
     if lower.is_ascii() {
         let fix = Some(format!("write it as `{}`", lower.escape_debug()));
         let reason = format!("it is `{}` in a spelling that hides it", lower.escape_debug());
@@ -219,9 +233,11 @@ fn on_the_wire(label: &str) -> Result<String, NetRefused> {
     if wire.len() > MAX_LABEL {
         return Err(wrong("it is too long"));
     }
+    // An IDN library that decodes and encodes the label again asks for another host than the one that was checked.
     if label.strip_prefix("xn--").is_some_and(stands_for_another_form) {
         return Err(wrong("it decodes to characters that cannot be registered, such as capitals"));
     }
+    // Underscores are not valid in host names, but service names such as `_dmarc` and some buckets have them.
     let is_known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     if !wire.bytes().all(is_known) {
         return Err(wrong("it contains a character that is invalid in host names"));

@@ -182,6 +182,7 @@ fn recovered(plan: &Plan) -> Vec<Quarantined> {
 }
 
 fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outcome, RunError> {
+    // Overlays differ in what kernels and file systems support, so the kinds are tried in order.
     let mut result = None;
     for view in OverlayRun::views(plan) {
         let viewed = OverlayRun::begin(plan, *view)?;
@@ -226,6 +227,8 @@ fn run_in(
         Groups::default()
     };
     let private = match plan.provider {
+        // Landlock has no mounts, so the private home is a real directory, which is given to the command by its
+        // variables.
         Provider::Landlock => Some(
             Private::new(plan, Ids::new(plan.identity, number))
                 .map_err(RunError::setup("making a private folder"))?,
@@ -268,6 +271,7 @@ fn observer(plan: Plan, ids: Ids) -> Result<Option<Observer>, RunError> {
         // Landlock has no access right for changing modes and times of files, so the observer decides these calls.
         Provider::Landlock => true,
         Provider::Native | Provider::Bwrap { .. } => plan.explain == Explain::Asked || plan.decides_shared(),
+        // A container has the engine's filter, which cannot have a listener of this program.
         Provider::Container(_) | Provider::Added(_) | Provider::Nothing => false,
     };
     let observer = is_wanted.then(|| Observer::new(plan, ids)).transpose();
@@ -283,6 +287,7 @@ fn is_grouped(plan: &Plan) -> bool {
 /// Returns a number that no other running sandbox has.
 fn sandbox_number() -> u32 {
     static STARTED: AtomicU32 = AtomicU32::new(0);
+    // 64 numbers per process ID: processes with neighbouring IDs rarely run more commands than that at the same time.
     std::process::id().wrapping_mul(64).wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed))
 }
 
@@ -296,11 +301,15 @@ fn carried_out(
     begin: impl FnOnce() -> Result<Option<(Running, Relay)>, RunError>,
 ) -> Result<Outcome, RunError> {
     let mut enforcement = plan.enforcement.clone();
+    // Before the requirements are checked: a limit that a control group enforces is stronger than a polled one.
     groups.promise(&mut enforcement);
     limits_in_force(plan, groups, &mut enforcement)?;
     preflight::check(plan)?;
+    // The state before the command is recorded as late as possible, so that fewer changes of the user count as the
+    // command's.
     let sweeping = Sweeping::begin(plan, &mut enforcement);
     in_whole(&plan.require_by_name, &enforcement)?;
+    // After the preparations, so that the wall-clock time is that of the command.
     let started = Instant::now();
     let outcome = match begin() {
         Ok(Some((running, relay))) => {
@@ -310,6 +319,7 @@ fn carried_out(
         Ok(None) => Ok(Outcome::of_nothing(End::NotFound, enforcement)),
         Err(error) => Err(error),
     };
+    // Also after a failed start: a part of the sandbox may have run already.
     let (quarantine, swept) = sweeping.end(plan, observer);
     crate::exposed_secrets::Seen::after(plan, &swept.seen_secrets(&plan.protected));
     let mut outcome = outcome?;

@@ -105,6 +105,7 @@ impl Taken {
 /// Accepts some of the waiting clients of a socket. Returns whether there was room for all of them.
 fn accept(listener: &TcpListener, served: Served, shared: &Arc<Shared>) -> bool {
     for _ in 0..AT_ONCE {
+        // Reserved before `accept`: without room, the client stays in the kernel's queue, where it costs nothing.
         let Some(counted) = shared.room() else { return false };
         let client = match listener.accept() {
             Ok((client, _)) => client,
@@ -127,6 +128,7 @@ fn accept(listener: &TcpListener, served: Served, shared: &Arc<Shared>) -> bool 
                     Some(before) => too_many(&for_thread, before),
                 },
             }
+            // The kept duplicate would hold the connection open after `client` is dropped.
             client.shutdown(Shutdown::Both).ok();
         };
         // If no thread can be created, the connection is closed.

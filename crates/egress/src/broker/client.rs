@@ -26,6 +26,7 @@ pub(super) fn asked(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>, m
     if incoming.bytes.is_empty() && !matches!(incoming.more(), Ok(More::Came)) {
         return;
     }
+    // 5 is a control character, which no HTTP request starts with, so both protocols can share a port.
     if incoming.bytes.first() == Some(&socks::VERSION) {
         serve_socks(client, shared, kept, incoming).ok();
         return;
@@ -92,6 +93,7 @@ fn complete<T>(
                 return Ok(Ok(read));
             }
             Socks::Malformed(reply, why) => return Ok(Err((reply, why))),
+            // The longest request has 262 bytes: a name of 255, and its framing.
             Socks::Incomplete if incoming.bytes.len() > MAX_SOCKS => {
                 return Ok(Err((SocksReply::Failed, "it is longer than a SOCKS 5 request can be")));
             }

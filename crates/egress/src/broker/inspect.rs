@@ -60,6 +60,8 @@ use whole::WholeBodies;
 /// The supported protocols, in order of preference.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
+// RFC 9113 recommends at least 100 streams. The windows bound the memory of a client that opens all of them and reads
+// nothing.
 /// Maximum number of concurrent requests of a connection, and of buffered bytes of each.
 const MAX_STREAMS: u32 = 100;
 const WINDOW: u32 = 256 << 10;
@@ -110,8 +112,11 @@ impl Inspector {
             .with_safe_default_protocol_versions()
             .map_err(io::Error::other)?
             .with_no_client_auth()
+            // One certificate per host, independent of the requested name, which was compared with the target before.
             .with_cert_resolver(Arc::new(SingleCertAndKey::from((*certified).clone())));
         config.alpn_protocols = protocol.map(<[u8]>::to_vec).into_iter().collect();
+        // A resumed session would skip the certificate, by which a client checks whom it talks to, and keeps keys in
+        // memory longer.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         Ok(config)
@@ -133,7 +138,10 @@ pub(super) struct Begun<'b> {
 /// # Errors
 /// When the runtime for its connections cannot be created.
 pub(super) fn converse(shared: &Arc<Shared>, inspector: &Arc<Inspector>, begun: Begun<'_>) -> io::Result<()> {
+    // One thread per connection: a connection that is stuck or panics affects no other, and capabilities are dropped
+    // per thread.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // Duplicates, because tokio takes ownership and the caller still has to be able to shut the sockets down.
     let (client, server) = (begun.client.try_clone()?, begun.server.try_clone()?);
     let ends = vec![client.try_clone()?, server.try_clone()?];
     for side in [&client, &server] {
@@ -189,11 +197,14 @@ impl Talk<'_> {
 
     async fn over_tls(self, client: impl Side, server: tokio::net::TcpStream) {
         let hello = LazyConfigAcceptor::new(Acceptor::default(), client);
+        // A client that sends half a ClientHello must not keep its slot.
         let Ok(Ok(start)) = tokio::time::timeout(self.patience(), hello).await else { return };
         let offered: Vec<Vec<u8>> =
             start.client_hello().alpn().into_iter().flatten().map(<[u8]>::to_vec).collect();
         let is_offered = |protocol: &&[u8]| offered.iter().any(|one| one == protocol);
         let wanted: Vec<&[u8]> = PROTOCOLS.into_iter().filter(is_offered).collect();
+        // The host is connected first, because its choice of protocol determines what the client is offered: nothing
+        // is translated.
         let (upstream, ends) = self.connect(server, &wanted).await;
         let many = matches!(upstream, Upstream::Many(_));
         let protocol = match (&upstream, wanted.as_slice()) {
@@ -237,6 +248,7 @@ impl Talk<'_> {
         let connected = TlsConnector::from(Arc::new(config)).connect(name, server);
         let server = match tokio::time::timeout(self.patience(), connected).await {
             Ok(Ok(server)) => server,
+            // Distinguished from a lost connection: a wrong certificate can be an attack, and retrying does not help.
             Ok(Err(why)) if why.get_ref().is_some_and(is_of_tls) => {
                 let reason =
                     format!("the certificate of the host is not valid for `{}`: {why}", self.target.host);

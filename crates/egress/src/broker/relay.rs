@@ -127,6 +127,7 @@ impl Most {
     pub(super) fn take(&mut self, bytes: usize) -> bool {
         match &mut self.bytes {
             None => true,
+            // A piece that exceeds the limit is not sent in part, so a limit of n never lets n+1 bytes through.
             Some(left) => left.checked_sub(bytes as u64).inspect(|rest| *left = *rest).is_some(),
         }
     }
@@ -159,6 +160,7 @@ pub(super) fn carry(
 ) {
     match carry_all(from, to, (upload, most), answer, pulse) {
         Ok(()) if at_end == AtEnd::Keep => {}
+        // Half-closed: protocols such as SSH and HTTP/1.0 send a response after the client has closed its side.
         Ok(()) => drop(to.shutdown(Shutdown::Write)),
         Err(_) => [from, to].into_iter().for_each(|side| drop(side.shutdown(Shutdown::Both))),
     }

@@ -14,6 +14,7 @@ use super::BrokerOptions;
 /// The rule for requests that are allowed in observing mode.
 const OBSERVED: &str = "observed";
 
+// Each address costs a check, and in the worst case a timeout of connecting. Large services return fewer than 20.
 /// Maximum number of addresses of a name.
 const MAX_ADDRESSES: usize = 64;
 
@@ -82,6 +83,7 @@ impl ResolveCheck {
             }
             _ => return self.judged(target),
         };
+        // Only listed names are resolved: the query itself would leak a name such as `SECRET.attacker.example`.
         let addresses = match self.addresses(target) {
             Ok(addresses) if !addresses.is_empty() => addresses,
             Ok(_) => return refused("no-address", "the name has no address".to_owned()),
@@ -162,6 +164,7 @@ impl ResolveCheck {
             Host::Address(address) => Ok(vec![(*address, port).into()]),
             Host::Name(name) => {
                 let mut addresses = (self.resolve)(name, port)?;
+                // Truncated before they are checked, and only checked ones are connected to.
                 addresses.truncate(MAX_ADDRESSES);
                 Ok(addresses)
             }
@@ -179,6 +182,7 @@ impl ResolveCheck {
             self.list.names(&NetTarget { host, ..target.clone() })
         };
         match (&target.host, kind) {
+            // An address that is a target itself was listed literally, so the policy has decided on it already.
             (_, AddressKind::Public) | (Host::Address(IpAddr::V4(_) | IpAddr::V6(_)), _) => true,
             // Cloud metadata services hand out credentials, so not even a listed private name may resolve to one.
             (_, AddressKind::Metadata) => false,

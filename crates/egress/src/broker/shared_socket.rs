@@ -270,6 +270,8 @@ fn serve(broker: &BrokerHandle, client: &TcpStream, speaks: Speaks, said: Vec<u8
     let shared = &broker.0;
     // The client is authenticated, so it no longer occupies a place of those that are not.
     drop(place);
+    // A run with many parallel downloads waits here, and does not fail: package managers treat a refused connection
+    // as an error.
     let queued = shared.place_in_queue();
     let room = queued.as_ref().and_then(|_| shared.room_until(Instant::now() + FOR_ROOM));
     drop(queued);

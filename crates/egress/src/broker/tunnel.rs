@@ -37,6 +37,7 @@ const DENIED_BY_ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 49];
 /// The beginning of a response that switches protocols.
 const SWITCHES: &[u8] = b"HTTP/1.1 101 ";
 
+// A ClientHello with post-quantum key shares has about 2 KiB, and a head of a request up to 32 KiB.
 /// Maximum number of bytes that are read to recognize the protocol.
 const MAX_OPENING: usize = 32 << 10;
 
@@ -45,6 +46,8 @@ pub(super) fn plain(client: &TcpStream, shared: &Arc<Shared>, request: &ProxyReq
     if broker_hostname::answers_at(request.target()) {
         return why::serve(client, shared, request);
     }
+    // Decided before it is recorded, and recorded before it is connected: the trail must not lack a connection that
+    // was made.
     let brokered = shared.check.decide(request.target());
     if !brokered.is_allowed() {
         return refuse(client, shared, &brokered, None);
@@ -60,6 +63,8 @@ pub(super) fn plain(client: &TcpStream, shared: &Arc<Shared>, request: &ProxyReq
                     Some(inspector),
                     ProxyRequest::Plain { target, head, .. } | ProxyRequest::Websocket { target, head },
                 ) => {
+                    // The inspector gets the head that was written anew, not the bytes of the client, which may be
+                    // ambiguous.
                     let first = [head.as_bytes(), rest].concat();
                     let wire = Wire::Plain;
                     let begun = Begun { client, server: &server, target, brokered: &brokered, first, wire };
@@ -82,6 +87,7 @@ pub(super) fn tunnel(
 ) {
     // Requests to the proxy's own name are answered here: no host outside has it.
     let is_own = broker_hostname::answers_at(target);
+    // Connected before the reply, so that a client gets an error of connecting as such, and not as a broken tunnel.
     let server = if is_own { Ok(None) } else { way_to(target, shared).map(Some) };
     let server = match server {
         Ok(server) => server,
@@ -97,6 +103,8 @@ pub(super) fn tunnel(
     }
     let Some((brokered, server)) = server else { return why::converse(shared, target, incoming) };
     let Some(_both) = shared.keep(&server) else { return };
+    // In a tunnel, the first bytes name a host once more. A tunnel that was allowed for one host must not be used for
+    // another.
     if shared.carries_anything(target) || opens(&mut incoming, shared, target) {
         conversation(shared, client, &server, (target, &brokered), incoming).ok();
     }
@@ -132,6 +140,8 @@ pub(super) fn at_host(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>)
         return;
     };
     let mut incoming = Incoming::new(client, shared.options.patience, Vec::new());
+    // A protocol in which the server speaks first, such as that of MySQL, would wait forever for the client's first
+    // bytes.
     let carries_anything = shared.carries_anything(&target);
     let opening = if carries_anything { None } else { opening(&mut incoming) };
     if opening.is_none() && !carries_anything {
@@ -184,6 +194,7 @@ fn opening(incoming: &mut Incoming<'_>) -> Option<Opening> {
         }
         match incoming.more().ok()? {
             More::Came => {}
+            // Programs open spare connections and never use them. That is not a refusal to be recorded.
             More::Ended | More::TooSlow if incoming.bytes.is_empty() => return None,
             More::Ended | More::TooSlow => return Some(Opening::Incomplete),
         }
@@ -236,6 +247,7 @@ fn conversation(
         return Ok(());
     }
     if !is_http {
+        // Without a request, an entry with conditions can never be satisfied, so such a connection is refused here.
         let granted = match granted(shared, target, None) {
             Ok(granted) => granted,
             Err(refused) => {
@@ -303,6 +315,7 @@ fn granted_by_list(
             Err(Box::new(shared.check.advising(refused(rule, reason), entry)))
         }
         Ruling::Allowed(entries) => {
+            // Checked and counted under one lock, so that parallel requests cannot exceed a limit together.
             let mut quotas = shared.quotas.lock().unwrap_or_else(PoisonError::into_inner);
             let taken = quotas.take(&entries, Instant::now());
             taken.map_err(|Exhausted { rule, reason }| Box::new(refused(rule, reason)))
@@ -342,6 +355,7 @@ fn one_request(
         RequestBody::Length(length) => Upload::Length(length),
         RequestBody::Chunked => Upload::Chunked(Chunked::BEGIN),
     };
+    // A host that reads nothing would block this thread, and keep its slot, forever.
     server.set_write_timeout(Some(shared.options.idle))?;
     server.write_all(head.as_bytes())?;
     let answer = Some(LastAnswer::default());
@@ -371,6 +385,8 @@ fn websocket(
     }
     talk.granted.download = most.bytes;
     client.set_write_timeout(Some(shared.options.idle))?;
+    // Only a 101 makes the rest of the connection a websocket. After any other response, the next bytes could be a
+    // request.
     if is_complete && answered.bytes.starts_with(SWITCHES) {
         talk = Talk { upload: Upload::all(), at_end: AtEnd::Tell, answer: None, ..talk };
     }
@@ -404,6 +420,7 @@ fn both_ways(
     server.set_write_timeout(Some(idle))?;
     // Fails for a Unix socket, which has no such option.
     client.set_nodelay(true).ok();
+    // Nagle's algorithm would delay small messages of interactive protocols by up to 40 ms per hop.
     server.set_nodelay(true)?;
     // Bytes after the body would be another request, which was not checked, so they are dropped.
     let of_body = upload.take(rest)?;
@@ -420,6 +437,7 @@ fn both_ways(
         let up = std::thread::Builder::new().stack_size(super::STACK);
         up.spawn_scoped(scope, || carry(client, server, (upload, up_most), (at_end, None), &pulse))?;
         carry(server, client, (Upload::all(), down_most), (AtEnd::Tell, answer), &pulse);
+        // A client that keeps its connection open would otherwise hold both threads until the idle timeout.
         if at_end == AtEnd::Keep {
             // The response is complete, so the rest of the request is not needed.
             client.shutdown(Shutdown::Both).ok();
@@ -435,6 +453,7 @@ fn both_ways(
 /// Connects to the first address that answers. These addresses were checked: resolving the name again could return others.
 fn connect(brokered: &Brokered, shared: &Shared) -> Result<TcpStream, Arc<Refused>> {
     let mut error = io::Error::other("it has no address");
+    // The kernel tries only one address per call. The first may be IPv6 on a machine without an IPv6 route.
     for address in &brokered.addresses {
         match TcpStream::connect_timeout(address, shared.options.patience) {
             Ok(server) => return Ok(server),

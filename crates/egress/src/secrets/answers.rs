@@ -26,8 +26,10 @@ pub(super) fn rewrite(
     to: Conversation<'_>,
     head: &mut response::Parts,
 ) -> Result<BodyRewrite, RewriteRefusal> {
+    // For every host: one host could have passed the secret on to another.
     scrub_headers(&active.scrubber, &mut head.headers);
     if active.is_bound(to.target) {
+        // A session cookie is a credential that the command could read and use without the binding.
         withhold(&mut head.headers);
     }
     let scrubbed = || Scrubbed::new(Arc::clone(&active.scrubber));
@@ -36,8 +38,10 @@ pub(super) fn rewrite(
         let is_websocket = head.status == StatusCode::SWITCHING_PROTOCOLS;
         return Ok(if is_websocket { BodyRewrite::Unchanged } else { through(scrubbed()) });
     };
+    // A part of a secret is not found by searching for it, so ranges have rules of their own.
     let is_part = parts::is_part(head, shortest)?;
     let unreadable = |coding: String| Ok(through(Unreadable { coding }));
+    // gRPC and websockets compress each message, so no search over the stream would find a secret.
     if let Some(coding) = coding_of_messages(&head.headers) {
         return unreadable(coding);
     }
@@ -49,8 +53,10 @@ pub(super) fn rewrite(
             (true, false) => Ok(through(scrubbed())),
         };
     };
+    // A part of a compressed body cannot be decoded without its beginning.
     let decoder = Decoder::of(coding).filter(|_| !is_part);
     let Some(decoder) = decoder else { return unreadable(coding.clone()) };
+    // The client gets the decoded body: compressing it again would only cost time.
     head.headers.remove(CONTENT_ENCODING);
     head.headers.remove(CONTENT_LENGTH);
     Ok(through(Decoded { decoder, scrubbed: scrubbed(), came: 0, became: 0 }))
@@ -127,6 +133,7 @@ enum Decoder {
 impl Decoder {
     fn of(coding: &str) -> Option<Self> {
         match coding {
+            // Several gzip members are one body (RFC 1952), and curl decodes all of them.
             "gzip" | "x-gzip" => Some(Self::Gzip(MultiGzDecoder::new(Vec::new()))),
             "deflate" => Some(Self::Zlib(ZlibDecoder::new(Vec::new()))),
             _ => None,

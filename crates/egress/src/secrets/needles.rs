@@ -68,6 +68,8 @@ const SHORT: usize = 16;
 impl Form {
     fn new(value: usize, spelling: Spelling, sought: Sought<'_>) -> Self {
         let mut text = spelling.of(sought.value);
+        // Hexadecimal, percent-escapes and header values come in both cases. For base64, ignoring case finds too much
+        // rather than too little.
         text.make_ascii_lowercase();
         let public = spelling.length_of_prefix(sought.public);
         let unknown = sought.value.len().saturating_sub(sought.public);
@@ -114,6 +116,7 @@ impl Spelling {
             Self::Utf16 { is_big_endian: true } => value.iter().flat_map(|byte| [0, *byte]).collect(),
             Self::Utf16 { is_big_endian: false } => value.iter().flat_map(|byte| [*byte, 0]).collect(),
             Self::Base64 { behind, for_urls } => {
+                // Without padding, because it depends on what follows the value.
                 let engine = if for_urls { URL_SAFE_NO_PAD } else { STANDARD_NO_PAD };
                 let whole: Vec<u8> = std::iter::repeat_n(0, behind).chain(value.iter().copied()).collect();
                 let text = engine.encode(&whole).into_bytes();
@@ -131,6 +134,7 @@ impl Form {
     /// Returns the number of leading bytes that are the end of the form; all if the text lies within the form.
     fn end_in(&self, text: &[u8]) -> usize {
         let is_within = |text: &[u8]| memchr::memmem::find(&self.text, text).is_some();
+        // A part from the middle has neither the beginning nor the end of the value.
         if (CERTAIN..self.text.len()).contains(&text.len()) && is_within(text) {
             return text.len();
         }
@@ -187,6 +191,7 @@ impl Needles {
     /// # Errors
     /// As above.
     pub(super) fn of<'v>(values: impl IntoIterator<Item = Sought<'v>>) -> Result<Self, String> {
+        // Each decoding costs a pass over every byte, so `+` for a blank is only decoded if a value contains a blank.
         let (mut forms, mut escapes) = (Vec::new(), vec![PERCENT, JSON, HTML]);
         for (value, sought) in values.into_iter().enumerate().filter(|(_, one)| !one.value.is_empty()) {
             if sought.value.contains(&b' ') && escapes.len() < READINGS - 1 {
@@ -197,6 +202,8 @@ impl Needles {
         }
         let texts = forms.iter().map(|form| &form.text);
         let automaton =
+            // Standard semantics reports overlapping matches, which leftmost semantics skips. An NFA is smaller than
+            // a DFA and built faster.
             NFA::builder().match_kind(MatchKind::Standard).build(texts).map_err(|e| e.to_string())?;
         let start = automaton.start_state(Anchored::No).map_err(|e| e.to_string())?;
         let depths = depths(&automaton, start, &forms);
@@ -213,6 +220,7 @@ impl Needles {
     pub(super) fn find_up_to(&self, text: &[u8], most: usize) -> Vec<Found> {
         let (mut stream, mut some) = (NeedleStream::new(self), Vec::new());
         let mut keep = |found| {
+            // The search continues without collecting: the time is linear anyway, and a callback cannot stop it.
             if some.len() < most {
                 some.push(found);
             }
@@ -262,6 +270,8 @@ fn depths(automaton: &NFA, start: StateID, forms: &[Form]) -> HashMap<StateID, D
     let mut whole = 0;
     while !open.is_empty() {
         whole += 1;
+        // All forms advance by one letter per round, so that the state of a shorter suffix is known before it is
+        // inherited.
         open.retain_mut(|(form, state, suffix)| {
             let Some(byte) = form.text.get(whole - 1) else { return false };
             *state = next(*state, *byte);
@@ -328,6 +338,8 @@ impl NeedleStream {
             }
         }
         for reading in &mut self.readings {
+            // Most text has no escapes. Then all decodings are in the same state, and one automaton run serves all
+            // five.
             let is_as_plain = reading.state == before && reading.is_as_written(needles, began);
             if is_as_plain && !reading.decoder.has_escape(piece) {
                 reading.as_plain(needles, self.plain, self.at);

@@ -12,6 +12,8 @@ use super::super::broker::inspect::RewriteRefusal;
 use super::needles::CERTAIN;
 use super::scrub::{FILLER, Pieces, Scrubbed, Scrubber, unreadable};
 
+// `Request-Range` is an old name that Apache accepts, and `x-ms-range` takes precedence over `Range` in Azure
+// Storage.
 /// Headers that request a part, and those that some servers treat alike.
 const ASKS_FOR_PART: &[&str] = &["range", "request-range", "x-ms-range"];
 
@@ -58,6 +60,7 @@ pub(super) fn is_part(head: &response::Parts, shortest: usize) -> Result<bool, R
         let kind = value.as_bytes().trim_ascii_start();
         kind.get(..SEVERAL.len()).is_some_and(|start| start.eq_ignore_ascii_case(SEVERAL))
     };
+    // Checked in the response as well: a server may answer one range with several parts.
     if head.headers.get_all(CONTENT_TYPE).iter().any(is_several) {
         return Err(refused("the response has several ranges", "request one range at a time"));
     }
@@ -92,6 +95,7 @@ impl Part {
         let length = self.last.checked_sub(self.first).map(|length| length.saturating_add(1));
         let is_at_end =
             self.first == 0 || self.whole.is_some_and(|whole| whole.checked_sub(1) == Some(self.last));
+        // Parts at the ends cannot be moved along a secret byte by byte, so a short file is not refused.
         length.is_some_and(|length| length >= MIN_PART || is_at_end)
     }
 }
@@ -103,6 +107,7 @@ fn part(headers: &HeaderMap) -> Option<Part> {
     let (unit, rest) = value.to_str().ok()?.trim().split_once(' ')?;
     let (range, whole) = rest.split_once('/')?;
     let (first, last) = range.split_once('-')?;
+    // An unknown total length is valid (RFC 9110), but then the end of the file is unknown as well.
     let whole = if whole == "*" { None } else { Some(whole.parse().ok()?) };
     let part = Part { first: first.parse().ok()?, last: last.parse().ok()?, whole };
     unit.eq_ignore_ascii_case("bytes").then_some(part)
@@ -125,6 +130,7 @@ impl PartScrubbed {
 
     /// Replaces the end of a secret in the first bytes, and passes them on.
     fn begin(&mut self, mut start: Vec<u8>, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
+        // A part that starts within a secret shows its end, which no search for the beginning finds.
         let ends = self.scrubber.needles().ends_at_start(&start);
         start.iter_mut().take(ends).for_each(|byte| *byte = FILLER);
         self.scrubbed.push(&start, out)

@@ -186,6 +186,7 @@ impl Decoder {
     }
 
     pub(super) fn has_escape(&self, piece: &[u8]) -> bool {
+        // memchr2 searches for both characters at once. Without a blank, the same character is searched twice.
         let blank = self.escape.blank.unwrap_or(self.escape.begins);
         memchr::memchr2(self.escape.begins, blank, piece).is_some()
     }

@@ -51,11 +51,14 @@ pub(super) fn rewrite(
         whole.split_once('?').map_or((whole.as_str(), None), |(path, query)| (path, Some(query)));
     let is_bound = active.is_bound(to.target);
     let asked = Asked { active, to, is_bound, path: path.to_owned(), until: Cell::default() };
+    // A host name or method with a placeholder would reach resolvers and logs that are outside of the binding.
     asked.holds_none(to.target.host.to_string().as_bytes(), "the name of the host")?;
     asked.holds_none(head.method.as_str().as_bytes(), "the method")?;
     // A signed request is checked as a whole, and no secret is inserted into its URL.
     let signing = asked.signing()?;
     let path = asked.path(path)?;
+    // Path and query are rewritten separately: a `?` in a secret must not start a query, so each is encoded for its
+    // part.
     let query = query.map(|query| asked.query(query)).transpose()?;
     if path.is_some() || query.as_ref().is_some_and(Option::is_some) {
         let path = path.as_deref().map_or(asked.path.as_str(), String::as_str);
@@ -66,8 +69,12 @@ pub(super) fn rewrite(
         parts.path_and_query = Some(new.parse().map_err(|_| unwritable("its address"))?);
         head.uri = parts.try_into().map_err(|_| unwritable("its address"))?;
     }
+    // The signature of the client covers the headers as it sent them, so it is checked against these and not against
+    // rewritten ones.
     let unsigned = signing.is_some().then(|| head.headers.clone());
     asked.headers(head, signing.is_some())?;
+    // Only this host can echo the secret, so only its responses have to be readable. Others keep compression and
+    // ranges.
     if let Some(shortest) = active.shortest_sent_to(to.target) {
         parts::judge(head, shortest)?;
         ask_for_readable(&mut head.headers);
@@ -118,8 +125,11 @@ impl<'h> Asked<'h> {
         let to_host = |binding: &&SecretBinding| binding.host.holds(self.to.target);
         for binding in secret.bindings.iter().filter(to_host) {
             match binding.holds_path(&self.path) {
+                // If servers disagree about the path, the secret could reach a handler outside of the bound path.
                 None => return Err(self.ambiguous()),
                 Some(true) if binding.places.iter().any(&is_place) => {
+                    // The first matching binding decides, also with a refusal: an expired one must not fall through
+                    // to a wider one.
                     self.active.may_go(secret, binding, self.to)?;
                     self.lent(binding);
                     return Ok(Some((secret, binding)));
@@ -138,6 +148,7 @@ impl<'h> Asked<'h> {
 
     fn say_until(&self, head: &mut request::Parts) {
         if let Some(until) = self.until.get() {
+            // A body that is rewritten later must not extend the lifetime that the head already set.
             let before = head.extensions.get::<LentUntil>().map_or(until, |before| before.0);
             head.extensions.insert(LentUntil(until.min(before)));
         }
@@ -179,11 +190,15 @@ impl<'h> Asked<'h> {
         let found = self.active.placeholders.find(path.as_bytes());
         let Some(first) = found.first() else { return Ok(None) };
         let elsewhere = || Err(self.elsewhere(first.value, "the path"));
+        // A placeholder in base64 or escapes would be decoded by the server after this check, possibly in another
+        // position.
         let is_one = found.iter().all(|one| one.value == first.value && one.spelling == Spelling::Plain);
         let Some((secret, _)) = self.belongs(first.value, |place| *place == SecretPlace::Path)? else {
             return elsewhere();
         };
         // It occurs once, without escapes.
+        // Searching ignores case, and this comparison does not: a placeholder in other letters is not replaced, but
+        // refused.
         let Some((before, after)) = path.split_once(&secret.placeholder).filter(|_| is_one) else {
             return elsewhere();
         };
@@ -191,6 +206,8 @@ impl<'h> Asked<'h> {
             return elsewhere();
         }
         let mut new = Zeroizing::new(String::with_capacity(path.len() + 3 * secret.value.len()));
+        // Allocated for the worst case of percent-encoding, so that no growing buffer leaves a copy of the secret in
+        // freed memory.
         new.push_str(before);
         percent::encode(&secret.value, &mut new);
         new.push_str(after);
@@ -225,9 +242,11 @@ impl<'h> Asked<'h> {
         name: &str,
         value: &str,
     ) -> Result<Option<&'h Secret>, RewriteRefusal> {
+        // Compared after decoding, as the server does: `%74oken=` is `token=`.
         let plain = String::from_utf8_lossy(&percent::decoded(name)).into_owned();
         let is_place = |place: &SecretPlace| *place == SecretPlace::Query(plain.clone());
         let Some(number) = self.active.placeholders.first(pair.as_bytes()) else {
+            // Another value in the place of a secret would make the command act as another account at this host.
             let is_ours = self.active.bindings().any(|(_, binding)| {
                 binding.host.holds(self.to.target) && binding.places.iter().any(is_place)
             });
@@ -240,6 +259,8 @@ impl<'h> Asked<'h> {
         let Some((secret, _)) = self.belongs(number, is_place)? else {
             return Err(self.elsewhere(number, "the query"));
         };
+        // The whole value must be the placeholder. In a longer value, the host could return the part around the
+        // secret as a marker for it.
         match percent::decoded(value) == secret.placeholder.as_bytes() {
             true => Ok(Some(secret)),
             false => Err(self.elsewhere(number, "the query, as a part of something else")),
@@ -250,12 +271,15 @@ impl<'h> Asked<'h> {
     fn headers(&self, head: &mut request::Parts, is_signed: bool) -> Result<(), RewriteRefusal> {
         let names: Vec<HeaderName> = head.headers.keys().cloned().collect();
         for name in names {
+            // Intermediaries log unknown header names, and no binding allows a secret there.
             self.holds_none(name.as_str().as_bytes(), "the name of a header")?;
             if is_signed && name == AUTHORIZATION {
                 let mut values = head.headers.get_all(&name).iter();
                 values.try_for_each(|value| self.holds_none(value.as_bytes(), "`authorization`"))?;
                 continue;
             }
+            // Servers disagree about which of several equal headers counts, so one with a secret must be the only
+            // one.
             let count = head.headers.get_all(&name).iter().count();
             let mut new = Vec::with_capacity(count);
             for value in head.headers.get_all(&name) {
@@ -280,6 +304,8 @@ impl<'h> Asked<'h> {
         }
         let Some(number) = self.active.placeholders.first(value.as_bytes()) else {
             let kind = self.active.kind_of(self.to.target);
+            // A credential that an attacker planted in the command would send its data to the attacker's account at a
+            // trusted host.
             let is_credential = || credentials::is_header(name.as_str(), value.as_bytes(), kind);
             return match self.is_bound && is_credential() {
                 true => Err(self.other(&shown)),
@@ -291,6 +317,8 @@ impl<'h> Asked<'h> {
             return Err(self.elsewhere(number, &shown));
         };
         let text = value.to_str().unwrap_or_default();
+        // Only a scheme may precede the secret. Other text could contain a second credential, which some servers
+        // prefer.
         let Some(before) = text.strip_suffix(&secret.placeholder).filter(|before| is_word(before)) else {
             return Err(self.other(&shown));
         };
@@ -312,6 +340,7 @@ impl<'h> Asked<'h> {
             return Err(self.elsewhere(number, shown));
         };
         let placeholder = secret.placeholder.as_bytes();
+        // The other half must not be a credential of its own: `attacker-token:<secret>` could act as the attacker.
         let value = match (user.as_slice(), password.as_slice()) {
             (user, password)
                 if password == placeholder && in_user.is_none() && !credentials::is_token(user) =>
@@ -377,10 +406,12 @@ impl<'h> Asked<'h> {
     /// Inserts a secret into a body, escaped for its content type.
     fn whole_body(&self, head: &request::Parts, body: Bytes, number: usize) -> Result<Bytes, RewriteRefusal> {
         // Each decoding finds the same occurrence, so matches are counted once for each.
+        // Searched only this far, because a body of 8 MiB could consist of placeholders.
         let found = self.active.placeholders.find_up_to(&body, READINGS * MAX_TIMES + 1);
         if found.is_empty() {
             return Ok(body);
         }
+        // An encoded placeholder would be decoded after it left this proxy, where it cannot be replaced.
         if let Some(other) = found.iter().find(|one| one.value != number || one.spelling != Spelling::Plain) {
             return Err(self.elsewhere(other.value, "the body"));
         }
@@ -393,6 +424,7 @@ impl<'h> Asked<'h> {
         if places.len() > MAX_TIMES {
             return Err(too_often(&secret.name));
         }
+        // Computed before allocating: the body may grow by the length of the secret at each place.
         let length = body.len().saturating_add(places.len().saturating_mul(spelled.len()));
         let length = length.saturating_sub(places.len().saturating_mul(secret.placeholder.len()));
         if length > MAX_BODY {
@@ -491,6 +523,7 @@ const MAX_SECRETS_IN_QUERY: usize = 1 << 10;
 
 /// The user and the password of `Basic …`; nothing if it is something else.
 fn user_and_password(value: &HeaderValue) -> Option<(Vec<u8>, Vec<u8>)> {
+    // Header values may contain any bytes, and `Basic` credentials are ASCII (RFC 7617).
     let text = value.to_str().ok()?;
     let (scheme, encoded) = text.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
@@ -516,6 +549,7 @@ fn basic_header(user: &[u8], password: &[u8]) -> Option<HeaderValue> {
 fn sensitive(parts: &[&[u8]]) -> Option<HeaderValue> {
     let whole = Zeroizing::new(parts.concat());
     let mut value = HeaderValue::from_bytes(&whole).ok()?;
+    // HTTP/2 header compression must not index it, and debug output must not print it.
     value.set_sensitive(true);
     Some(value)
 }

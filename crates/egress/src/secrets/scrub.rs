@@ -109,6 +109,7 @@ impl Scrubber {
     /// Goes over something that is there as a whole. Says whether anything stood there.
     pub(super) fn whole(&self, text: &mut [u8]) -> bool {
         let found = self.needles.find(text);
+        // Every match is covered, also overlapping ones: a value in two encodings can share bytes.
         found.iter().for_each(|one| self.cover(text, 0, one));
         !found.is_empty()
     }
@@ -131,6 +132,7 @@ impl Scrubber {
                 found.spelling.of(placeholder).into_iter().chain(std::iter::repeat_n(b'A', length)).collect()
             }
         };
+        // The length stays, so that `Content-Length`, chunk sizes and websocket frames stay valid.
         let all = spelled.into_iter().chain(std::iter::repeat(FILLER));
         place.iter_mut().zip(all.skip(gone)).for_each(|(byte, with)| *byte = with);
     }
@@ -163,6 +165,7 @@ impl Pieces for Scrubbed {
         let mut found = Vec::new();
         self.stream.feed(&self.scrubber.needles, piece, &mut |one| found.push(one));
         self.cover(&found);
+        // Bytes that may be the beginning of a secret are delayed until the next piece decides.
         let settled = self.stream.is_settled_until(&self.scrubber.needles).saturating_sub(self.base);
         let settled = usize::try_from(settled).unwrap_or_default().min(self.active.len());
         out.extend(self.active.drain(..settled));
@@ -172,6 +175,7 @@ impl Pieces for Scrubbed {
 
     fn end(&mut self, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
         let mut found = Vec::new();
+        // Read before and after `end`: flushing an incomplete escape can extend a match or discard it.
         let before = self.stream.is_certain_from(&self.scrubber.needles);
         self.stream.end(&self.scrubber.needles, &mut |one| found.push(one));
         self.cover(&found);
@@ -191,6 +195,7 @@ impl Pieces for Scrubbed {
 
 /// Goes over names and values of headers.
 pub(super) fn scrub_headers(scrubber: &Scrubber, headers: &mut HeaderMap) {
+    // A header name cannot be overwritten in place, so the header is removed.
     let named: Vec<_> = headers
         .keys()
         .filter(|name| scrubber.whole(&mut name.as_str().as_bytes().to_vec()))
@@ -256,6 +261,7 @@ impl Pieces for Watched {
     }
 
     fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal> {
+        // Trailers are judged like the body: they arrive after it, when its head was already sent.
         let texts = trailers.iter().flat_map(|(name, value)| [name.as_str().as_bytes(), value.as_bytes()]);
         let all = texts.flat_map(|text| self.placeholders.find(text)).map(|found| found.value).collect();
         self.judge(&all)

@@ -54,6 +54,7 @@ impl Signed {
                 "Signature" => &mut signature,
                 _ => return Err(WRONG),
             };
+            // A repeated part could be read differently by the service, so it is refused.
             if place.replace(value.to_owned()).is_some() {
                 return Err(WRONG);
             }
@@ -69,6 +70,7 @@ impl Signed {
         }
         drop(parts);
         let headers: Vec<_> = headers.split(';').map(str::to_owned).collect();
+        // Without the host in the signature, the signed request could be replayed to another service of AWS.
         if headers.len() > MAX_HEADERS || !headers.iter().any(|name| name == "host") {
             return Err("its signature is not about its host");
         }
@@ -97,11 +99,13 @@ impl Signed {
         let spelling = SPELLINGS.iter().find(|spelling| {
             let request = request(before, &self.headers, &spelling(path));
             request.and_then(|text| self.sign(before, &text, placeholder.as_bytes())).as_ref()
+                // Not compared in constant time: the placeholder is not secret, the command has it.
                 == Some(&self.signature)
         });
         let spelling = spelling.ok_or("this one was signed with another key, or changed after signing")?;
         // What was taken out since then is not signed any more.
         let is_there = |name: &&String| *name == "host" || head.headers.contains_key(name.as_str());
+        // The proxy removes hop-by-hop headers such as `connection`, which some SDKs sign.
         let names: Vec<String> = self.headers.iter().filter(is_there).cloned().collect();
         let new = request(&head.headers, &names, &spelling(path))
             .and_then(|text| self.sign(&head.headers, &text, key));
@@ -131,6 +135,7 @@ fn canonical_headers(headers: &HeaderMap, names: &[String], target: &NetTarget) 
             .collect::<Result<_, _>>()
             .ok()?;
         if values.is_empty() && name == "host" {
+            // HTTP/2 has no `host` header, but the signature is about one.
             values.push(match target.port {
                 Some(80 | 443) | None => target.host.to_string(),
                 Some(_) => target.to_string(),
@@ -152,6 +157,8 @@ fn canonical_headers(headers: &HeaderMap, names: &[String], target: &NetTarget) 
 pub(super) fn payload_hash(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
     let Some(value) = headers.get(HASH) else { return Ok(None) };
     let text = value.to_str().map_err(|_| "its payload hash is not text")?;
+    // The signature of each chunk depends on the previous one, so all would have to be computed again while
+    // streaming.
     if text.starts_with(SIGNED_IN_PIECES) {
         return Err(
             "the body has chunk signatures, which are not supported: send it unsigned or in one piece",
@@ -193,6 +200,8 @@ fn canonical_query(query: &str) -> String {
     let anew = |text: &str| {
         // A plus is itself here.
         let mut out = String::with_capacity(text.len());
+        // Decoded and encoded again, because the client may have escaped more or less than the canonical form
+        // requires.
         percent::encode(&percent::decoded(&text.replace('+', "%2B")), &mut out);
         out
     };
@@ -201,6 +210,7 @@ fn canonical_query(query: &str) -> String {
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
         .map(|(n, v)| (anew(n), anew(v)))
         .collect();
+    // AWS sorts by encoded names, and then by values.
     pairs.sort();
     pairs.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
 }

@@ -57,6 +57,7 @@ pub(super) fn read(binding: &SecretBinding) -> Result<Zeroizing<Vec<u8>>, Secret
     }
     .map_err(wrong)?;
     // Files and commands end with the end of a line.
+    // Editors and `echo` end a file with a line break, which is not part of a key.
     while let Some(b'\n' | b'\r') = bytes.last() {
         bytes.pop();
     }
@@ -66,6 +67,7 @@ pub(super) fn read(binding: &SecretBinding) -> Result<Zeroizing<Vec<u8>>, Secret
 /// Why a text is no secret that could be put into requests.
 fn judge(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     match bytes {
+        // Searching for an empty value would match everywhere, and a short one in ordinary text.
         [] => Some(("is empty", "set its source to a value, or remove the secret")),
         _ if bytes.len() < MIN => {
             Some(("is shorter than 8 bytes, so it cannot be recognised in responses", "use a longer secret"))
@@ -147,6 +149,7 @@ fn file(path: &Path, most: usize) -> Result<Zeroizing<Vec<u8>>, Wrong> {
             "use a path without that symlink".to_owned(),
         ),
     })?;
+    // The last component must not be a symlink, a pipe that blocks, or a terminal that becomes the controlling one.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = open(&path, flags, Mode::empty()).map_err(|error| cannot(&error))?;
     let stat = fstat(&file).map_err(|error| cannot(&error))?;
@@ -160,6 +163,7 @@ fn file(path: &Path, most: usize) -> Result<Zeroizing<Vec<u8>>, Wrong> {
             format!("change the owner: `chown {own} {shown}`"),
         ));
     }
+    // The same rule as that of ssh for keys. The open file is checked, so it cannot be exchanged afterwards.
     if stat.st_mode & 0o077 != 0 {
         return Err((
             format!("has the source `{shown}`, which other users can read or change"),
@@ -197,6 +201,7 @@ fn command(words: &[String]) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     };
     let path = match program.starts_with('/') {
         true => Some(Path::new(program).to_path_buf()),
+        // A relative path would run a file of the current directory, which may be that of an untrusted project.
         false if program.contains('/') => None,
         false => find_program(program),
     };

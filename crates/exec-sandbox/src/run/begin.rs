@@ -90,6 +90,7 @@ pub(super) fn begin(
             let error = io::Error::new(io::ErrorKind::Unsupported, why);
             Err(RunError::setup("running in a registered backend")(error))
         }
+        // Bubblewrap reports a missing program only as text on standard error, which a command could print as well.
         Provider::Bwrap { .. } if !sees(plan) => Ok(None),
         Provider::Bwrap { program } => bwrap(plan, program, ends, groups, observer).map(Some),
     }
@@ -178,6 +179,7 @@ fn contained(plan: &Plan, container: &ContainerPlan, ends: Ends) -> Result<Runni
 
 /// Ends a sandbox whose setup failed, with its process group.
 fn end(pid: i32) {
+    // The group first: after the first process is gone, its ID could belong to another group.
     raw::send_signal(-pid, libc::SIGKILL).ok();
     raw::send_signal(pid, libc::SIGKILL).ok();
     raw::wait_for(pid).ok();
@@ -204,6 +206,7 @@ impl Running {
         if let ExitSource::Engine(container) = &self.exit_source {
             return container.end(first);
         }
+        // Destroying namespaces takes the kernel milliseconds, which a pooled command does not wait for.
         if let (Some(used), Some(bury)) = (&known, &self.buried_by) {
             bury(first);
             return Ok(*used);
@@ -212,6 +215,8 @@ impl Running {
         let signal =
             if matches!(self.exit_source, ExitSource::WhenAsked) { PARENT_GONE } else { libc::SIGKILL };
         if let ExitSource::Ends { handle, .. } = &self.exit_source {
+            // By handle and not by number: bubblewrap has reaped the process if it ended, and its number may be used
+            // again.
             rustix::process::pidfd_send_signal(handle, rustix::process::Signal::KILL).ok();
         }
         raw::send_signal(first, signal).ok();
@@ -241,6 +246,7 @@ impl Running {
             ExitSource::Ends { first, .. } => *first,
         };
         let commands = super::memory::children(first);
+        // With autogroups, the kernel ignores the nice value of a process towards other sessions (sched(7)).
         let weigh = |pid: &i32| std::fs::write(format!("/proc/{pid}/autogroup"), "19").is_ok();
         !commands.is_empty() && commands.iter().all(weigh)
     }

@@ -47,6 +47,7 @@ fn used(first: i32, folders: &[PathBuf], most: u64) -> u64 {
         tree.iter().map(|pid| resident(*pid)).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let lies = lie_in(&tree, folders);
     let all = own.saturating_add(shared).saturating_add(lies);
+    // Near the limit only: for `smaps`, the kernel walks every page table entry.
     if all <= most {
         return all;
     }
@@ -56,6 +57,7 @@ fn used(first: i32, folders: &[PathBuf], most: u64) -> u64 {
 
 /// Returns the proportional share (PSS) of a process in shared memory that is not a tmpfs file.
 fn nameless(pid: i32) -> u64 {
+    // Shared anonymous mappings, memfds and System V segments: memory that belongs to no mount.
     const KINDS: &[&str] = &["/dev/zero (deleted)", "/memfd:", "/SYSV"];
     let text = fs::read_to_string(format!("/proc/{pid}/smaps")).unwrap_or_default();
     let mut counts = false;
@@ -82,6 +84,7 @@ fn lie_in(tree: &[i32], folders: &[PathBuf]) -> u64 {
         place(&root).filter(|root| Some(*root) != own)?;
         let used = |folder: &PathBuf| {
             let system = statvfs(root.join(folder.strip_prefix("/").unwrap_or(folder))).ok()?;
+            // Millions of empty files use kernel memory, and no block of the tmpfs.
             let names = system.f_files.saturating_sub(system.f_ffree).saturating_mul(OF_A_FILE);
             let blocks = system.f_blocks.saturating_sub(system.f_bfree).saturating_mul(system.f_frsize);
             Some(blocks.saturating_add(names))
@@ -95,6 +98,7 @@ fn tree(first: i32) -> Vec<i32> {
     let (mut tree, mut waiting) = (Vec::new(), vec![first]);
     while let Some(pid) = waiting.pop() {
         tree.push(pid);
+        // Processes can fork while the tree is read, so the walk could otherwise go on forever.
         if tree.len() >= MAX_COUNT {
             break;
         }
@@ -111,6 +115,7 @@ fn resident(pid: i32) -> (u64, u64) {
         let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
         number.unwrap_or(0).saturating_mul(1024)
     };
+    // File mappings are left out: the kernel can drop their pages at any time.
     (field("RssAnon:"), field("RssShmem:"))
 }
 

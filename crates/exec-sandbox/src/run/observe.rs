@@ -97,6 +97,7 @@ impl Observer {
 
     /// Returns the filter and the socket for the sandbox.
     pub(super) fn observed(&self) -> Observed {
+        // An empty filter on other architectures: nothing is observed there, and planning has recorded the gap.
         let filter = Architecture::current().map(|it| observe(it, self.sight.shown)).unwrap_or_default();
         Observed { filter, to: self.to.as_raw_fd() }
     }
@@ -192,9 +193,11 @@ impl Sight {
             return;
         }
         let Ok(Some(listener)) = receive_descriptor(from) else { return };
+        // Lets the kernel wake this thread on the CPU of the command, because the two take turns.
         raw::take_turns(listener.as_fd());
         let listener = self.listener.get_or_init(|| listener);
         self.work(listener.as_fd());
+        // Joined, so that no call is performed after the sandbox counts as ended.
         let others = std::mem::take(&mut *locked(&self.threads));
         others.into_iter().for_each(|thread| drop(thread.join()));
         self.names.iter().for_each(Names::settle_all);
@@ -215,12 +218,14 @@ impl Sight {
 
     /// Waits for the next call; `None` at the end, and `Some(None)` if the calling thread was killed meanwhile.
     fn next(&self, shown: BorrowedFd<'_>) -> Option<Option<Notice>> {
+        // One thread at a time: several readers of a listener would all wake up for each call.
         let _turn = locked(&self.turn);
         if !self.is_ready(shown) {
             return None;
         }
         match raw::next_notice(shown) {
             Ok(notice) => Some(Some(notice)),
+            // ENOENT: the calling thread was killed between the event and the read (seccomp_unotify(2)).
             Err(libc::ENOENT | libc::EINTR) => Some(None),
             Err(_) => None,
         }
@@ -242,6 +247,7 @@ impl Sight {
     }
 
     fn answer(self: &Arc<Self>, shown: BorrowedFd<'_>, notice: &Notice) {
+        // Behind Landlock only. These calls are never continued, because Landlock does not check them.
         if self.carries_out(shown, notice) {
             return;
         }
@@ -284,6 +290,7 @@ impl Sight {
             && std::thread::Builder::new().name("waits".to_owned()).spawn(until_then).is_ok();
         if !is_begun {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
+            // EAGAIN, as for a non-blocking call: programs with locks handle it, and a hanging command is worse.
             raw::answer(shown, &notice, Err(libc::EAGAIN)).ok();
         }
     }
@@ -314,6 +321,7 @@ impl Sight {
         // Before the change of user, because lowering the bounding set needs CAP_SETPCAP.
         keep_capabilities_without_exec(&[KEPT_BY_DECIDER, TO_BECOME_ANOTHER].concat())?;
         set_keep_capabilities(!kept.is_empty())?;
+        // Before the user changes, which drops the capability for it.
         set_thread_groups(&[])?;
         set_thread_gid(Gid::from_raw(group))?;
         set_thread_uid(Uid::from_raw(user))?;
@@ -340,6 +348,7 @@ impl Sight {
     }
 
     fn concerns(&self, thread: u32) -> bool {
+        // Until the makers are known, no call is the command's: it starts after `begin`.
         let makers = locked(&self.makers);
         makers.as_ref().is_some_and(|makers| !makers.iter().any(|maker| maker.cast_unsigned() == thread))
     }

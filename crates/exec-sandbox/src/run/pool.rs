@@ -281,6 +281,7 @@ impl Shared {
             let (stale, ended) = (std::mem::take(&mut state.stale), std::mem::take(&mut state.ended));
             if !stale.is_empty() || !ended.is_empty() {
                 drop(state);
+                // Outside of the lock: dropping a sandbox waits for its processes.
                 drop(stale);
                 for pid in ended {
                     raw::wait_for(pid).ok();
@@ -313,6 +314,7 @@ impl Shared {
         let is_wanted = state.wanted.as_ref().is_some_and(|wanted| Arc::ptr_eq(wanted, kind));
         match made {
             Ok(ready) if is_wanted => state.ready.push_back(ready),
+            // Not dropped here, because that waits for processes and the lock is held.
             Ok(ready) => state.stale.push(ready),
             Err(_) => state.fails |= is_wanted,
         }
@@ -366,6 +368,7 @@ impl std::fmt::Debug for Ready {
 impl Ready {
     fn make(kind: &Kind) -> Result<Self, RunError> {
         let Kind { plan, streams, .. } = kind;
+        // The arguments are not known yet, and a copied process cannot receive allocations of this one.
         let mailbox = ArgvMailbox::new().map_err(RunError::setup("sharing memory"))?;
         let (relay, ends) = Relay::new(*streams, &plan.provider).map_err(RunError::setup("making pipes"))?;
         let ids = Ids::new(plan.identity, sandbox_number());
@@ -373,10 +376,13 @@ impl Ready {
             prepare(plan, ids, ends.handed(), false).map_err(RunError::setup("preparing the mounts"))?;
         launch.argv_mailbox = Some(mailbox.place());
         let observer = observer(plan.clone(), ids)?;
+        // The observer runs before the command is known, because the filter must be installed before the sandbox
+        // waits.
         launch.observed = observer.as_ref().map(Observer::observed_at_once);
         let identify = |pid| ids.write_maps(pid);
         let (running, go) = copy(&launch, ExitSource::Reports, &Groups::default(), ends, identify)?;
         let ready = Self { running: Some((running, relay)), mailbox, go, observer };
+        // Later copies of this process must not inherit the page, through which they could change the arguments.
         ready.mailbox.share_no_more().map_err(RunError::setup("sharing memory"))?;
         let report = ready.running.as_ref().map(|(running, _)| read_report(&running.news)).transpose();
         match report.map_err(RunError::Watch)?.flatten() {

@@ -55,6 +55,7 @@ const fn limit(property: Property, script: &'static str) -> Trial {
 const TRIALS: &[Trial] = &[
     trial(Property::Files, "cat $BAIT && echo REACHED; echo x > $BAIT; chmod 777 $BAIT"),
     trial(Property::Network, "bash -c \"exec 3<>/dev/tcp/127.0.0.1/$PORT\" && echo REACHED"),
+    // Signal 0 only checks for permission, so a failed test kills nothing.
     trial(Property::Processes, "kill -0 $PID && echo REACHED"),
     trial(Property::Ipc, "cat $SHARED && echo REACHED; echo x > $SHARED"),
     trial(
@@ -74,7 +75,9 @@ const TRIALS: &[Trial] = &[
         Property::TotalMemory,
         "head -c 200000000 /dev/zero | tail -c 199999999 | wc -c | grep -q 199999999 && echo REACHED",
     ),
+    // Well above the limit of 20 that the test sets.
     limit(Property::ProcessCount, "for i in $(seq 60); do sleep 2 & done; echo REACHED"),
+    // A subshell forks without executing a program, so it needs nothing that a search path could lack.
     limit(Property::NoSpawn, "(true) && echo REACHED"),
     trial(Property::Processors, "test $(nproc) = 1 || echo REACHED"),
 ];
@@ -87,6 +90,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), RunError> {
     }
     let known = Known::of(plan);
     for trial in TRIALS.iter().filter(|trial| plan.require_by_name.contains(&trial.property)) {
+        // A test starts a sandbox, which every command with `--require` would have to wait for.
         if known.as_ref().is_some_and(|known| known.has(trial.property)) {
             continue;
         }
@@ -109,10 +113,13 @@ fn does_not_hold(property: Property) -> Refusal {
 
 /// Tests one property in a sandbox of the same kind. A test that cannot run counts as failed.
 fn holds(trial: &Trial, plan: &Plan) -> io::Result<bool> {
+    // Not the workspace of the command: a failed test would have attacked the user's files.
     let ground = Ground::new()?;
+    // Otherwise the attack would fail for lack of permission, and prove nothing about the sandbox.
     if let Identity::Owner { user, group } = plan.identity {
         ground.give_to(user, group)?;
     }
+    // A real listening socket: connecting to a closed port fails in any network.
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let mut spec =
         SandboxSpec::new(ground.workspace(), ["sh", "-c", &format!("{}\necho {TRIED}", trial.script)]);
@@ -126,6 +133,7 @@ fn holds(trial: &Trial, plan: &Plan) -> io::Result<bool> {
         }
         Provider::Added(_) | Provider::Nothing => return Ok(false),
     };
+    // A required property would start this test again, without an end.
     spec.require.clear();
     spec.limits.wall_time = Limit::AtMost(PATIENCE);
     match trial.property {
@@ -147,6 +155,8 @@ fn holds(trial: &Trial, plan: &Plan) -> io::Result<bool> {
     let said = String::from_utf8_lossy(&outcome.output.stdout);
     let is_tried = match outcome.end {
         End::Exited(_) => trial.may_end || said.contains(TRIED),
+        // A script that was killed before its end has not tried every attack, except where being killed is the
+        // protection.
         End::OutOfMemory | End::Signalled(_) => trial.may_end,
         _ => false,
     };
@@ -168,6 +178,8 @@ impl Ground {
         DirBuilder::new().mode(0o755).create(ground.workspace())?;
         for file in [ground.bait(), ground.shared.clone(), ground.workspace().join(".envrc")] {
             let mut options = OpenOptions::new();
+            // Writable for everybody, so that only the sandbox prevents a write. `create_new` refuses a name that
+            // another user prepared in `/tmp`.
             options.write(true).create_new(true).mode(0o666).open(file)?.write_all(BAIT.as_bytes())?;
         }
         Ok(ground)
@@ -212,7 +224,9 @@ struct Known {
 
 impl Known {
     fn of(plan: &Plan) -> Option<Self> {
+        // A new kernel may enforce less, and sysctls are reset at boot.
         let boot = read_kernel_line("/proc/sys/kernel/random/boot_id").ok()?;
+        // The ctime changes with every update of the program, and cannot be set by a user.
         let program = fs::metadata("/proc/self/exe").ok()?;
         let folder = crate::state::folder(&plan.mounts)?;
         let (user, provider) = (rustix::process::geteuid().as_raw(), plan.provider.name());
@@ -249,6 +263,7 @@ impl Known {
         kept.push_str(&self.row(property));
         let folder = self.file.parent().ok_or(io::ErrorKind::NotFound)?;
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        // Written aside and renamed, because a torn row could be read as a passed test.
         let new = self.file.with_extension(format!("{}-{}", crate::moment::moment(), std::process::id()));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);

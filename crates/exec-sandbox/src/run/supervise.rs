@@ -40,6 +40,7 @@ const HANDED_ON: &[i32] = &[
     libc::SIGCONT,
 ];
 
+// A pipeline's reader may hold the pipe open without reading it.
 /// How long a reader may take for the remaining output after a timeout.
 const GRACE: Duration = Duration::from_secs(2);
 

@@ -47,6 +47,7 @@ impl Sweeping {
             is_decided: plan.decides_names(),
         });
         let written = state.as_deref().zip(saved.as_ref());
+        // On the disk before the command starts, so that a later run can sweep if this program is killed.
         let journal = written.and_then(|(state, saved)| Journal::write(state, saved).ok());
         if is_wanted && journal.is_none() {
             let why = "no journal can be written at home: new protected names stay if this program is killed";
@@ -69,6 +70,7 @@ impl Sweeping {
         let company = if saved.entries.is_empty() { Company::Alone } else { self.company(saved) };
         let known = saved.entries.iter().filter(|entry| self.is_the_users(entry));
         let before = Before::new(known, &saved.git_targets, &saved.plans, company);
+        // Without an observer, any directory may be the command's, and the sweep quarantines more.
         let has_made = |folder: &FileIdentity| observer.is_some_and(|observer| observer.has_made(folder));
         let maker =
             if plan.decides_names() && observer.is_some() { Maker::Known(&has_made) } else { Maker::Unknown };
@@ -83,6 +85,7 @@ impl Sweeping {
         if let Some(journal) = &mut self.journal {
             journal.end(saved);
             if swept.taken.iter().any(|one| one.moved_to.is_none()) {
+                // The next run tries again to move the file.
                 journal.keep();
             }
         }

@@ -54,6 +54,7 @@ impl Carried {
         filter: Option<Box<dyn BodyFilter>>,
         (conversation, ended): (Arc<dyn Watch>, Ended),
     ) -> Self {
+        // The timer belongs to the body and not to the connection, because each request has its own end.
         let until = until.map(|end| (at(end.at), end.bound));
         Self::Stream(Box::new(Stream {
             from,
@@ -72,6 +73,7 @@ impl Carried {
 fn next_of(whole: &mut Option<Bytes>) -> Option<Bytes> {
     let mut piece = whole.take()?;
     if piece.len() > PIECE {
+        // `split_off` shares the buffer: a body of 8 MiB is not copied once more.
         *whole = Some(piece.split_off(PIECE));
     }
     Some(piece)
@@ -99,6 +101,8 @@ impl Stream {
         self.conversation.beat();
         let frame = match frame.into_data() {
             Ok(bytes) => {
+                // Counted before the filter, so that the limit applies to what was received and cannot be evaded by a
+                // filter that shortens it.
                 if !self.most.take(bytes.len()) {
                     return Err(self.ends(self.most.bound));
                 }
@@ -109,6 +113,7 @@ impl Stream {
             Err(frame) => frame,
         };
         let Ok(mut trailers) = frame.into_trailers() else { return Ok(None) };
+        // Trailers can carry as much data as a body, so they count and are filtered.
         let length = trailers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
         if !self.most.take(length) {
             return Err(self.ends(self.most.bound));
@@ -116,6 +121,7 @@ impl Stream {
         if let Some(filter) = &mut self.filter {
             filter.trailers(&mut trailers).map_err(|refused| self.refused(refused))?;
         }
+        // Bytes that the filter delayed precede the trailers on the wire.
         let held_back = self.held_back()?;
         let trailers = Frame::trailers(trailers);
         match held_back {
@@ -129,6 +135,7 @@ impl Stream {
 
     /// Returns the delayed bytes at the end of the body.
     fn held_back(&mut self) -> io::Result<Option<Frame<Bytes>>> {
+        // Taken, so that a second call at the end of the stream flushes nothing twice.
         let Some(mut filter) = self.filter.take() else { return Ok(None) };
         self.is_over = true;
         let bytes = filter.end().map_err(|refused| self.refused(refused))?;
@@ -155,6 +162,7 @@ impl Body for Carried {
             if stream.is_over {
                 return Poll::Ready(None);
             }
+            // Polled before the source, so that a body that always has data ready still ends in time.
             if let Some((until, bound)) = &mut stream.until
                 && until.as_mut().poll(context).is_ready()
             {
@@ -182,6 +190,7 @@ impl Body for Carried {
     fn is_end_stream(&self) -> bool {
         match self {
             Self::Whole(bytes) => bytes.is_none(),
+            // A filter may still have delayed bytes, so the end of the source is not the end of the body.
             Self::Stream(stream) if stream.filter.is_some() => false,
             Self::Stream(stream) => {
                 stream.behind.is_none() && (stream.is_over || stream.from.is_end_stream())
@@ -192,6 +201,7 @@ impl Body for Carried {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            // hyper would write a `Content-Length` from an exact hint, and the filter may change the length.
             Self::Stream(stream) if stream.filter.is_some() => SizeHint::default(),
             Self::Stream(stream) => stream.from.size_hint(),
         }

@@ -24,6 +24,7 @@ pub(super) fn is_for(target: &NetTarget, scheme: &str, head: &request::Parts) ->
     if uri.scheme_str().is_some_and(|named| named != scheme) {
         return Err(bad("its scheme differs from that of the connection"));
     }
+    // hyper merges equal ones for HTTP/1, and passes all on for HTTP/2, where a server behind may use either.
     if head.headers.get_all(header::CONTENT_LENGTH).iter().count() > 1 {
         return Err(bad("it has two `content-length` headers"));
     }
@@ -42,6 +43,7 @@ pub(super) fn is_for(target: &NetTarget, scheme: &str, head: &request::Parts) ->
         }
         _ => return Err(bad("it has two `Host` headers")),
     };
+    // HTTP/2 may have both `:authority` and `host`, and servers differ in which they use, so both must be the target.
     let authority = uri.authority().map(http::uri::Authority::as_str);
     [host, authority].into_iter().flatten().try_for_each(|named| is_same(target, named))
 }
@@ -109,6 +111,7 @@ const WRITTEN_ANEW: [HeaderName; 3] = [header::TRANSFER_ENCODING, header::UPGRAD
 /// When it asks for an unsupported protocol, or expects something that a proxy does not support.
 pub(super) fn is_passed_on_whole(head: &request::Parts) -> Result<(), BadRequest> {
     let mut expected = head.headers.get_all(header::EXPECT).iter();
+    // hyper answers 100 itself. Another expectation would be dropped silently, although the client relies on it.
     if expected.any(|value| !value.as_bytes().eq_ignore_ascii_case(b"100-continue")) {
         return Err(BadRequest { status: 417, ..bad("its `Expect` is not `100-continue`") });
     }
@@ -127,6 +130,7 @@ pub(super) fn pass_on(headers: &mut HeaderMap, is_websocket: bool) {
     for name in of_connection.iter().chain(&WRITTEN_ANEW) {
         headers.remove(name);
     }
+    // gRPC servers refuse requests without `TE: trailers`.
     let takes_trailers = has_word(headers, &header::TE, "trailers");
     if headers.remove(header::TE).is_some() && takes_trailers {
         headers.insert(header::TE, HeaderValue::from_static("trailers"));

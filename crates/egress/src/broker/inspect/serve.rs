@@ -155,6 +155,7 @@ impl Inspected {
         mut request: Request<Incoming>,
     ) -> io::Result<Response<Carried>> {
         self.beat();
+        // Taken before the request is split, because the extension for the upgrade is in its head.
         let on_client = hyper::upgrade::on(&mut request);
         let (head, body) = request.into_parts();
         let stop = match self.look(&head) {
@@ -177,11 +178,14 @@ impl Inspected {
 
     /// Checks a request by its head.
     fn look(&self, head: &http::request::Parts) -> Result<Granted, Stop> {
+        // The strict reader replaces a head that it refuses by a placeholder request, so that hyper parses nothing
+        // ambiguous.
         if head.method.as_str() == IN_PLACE_OF_BAD
             && let Some(bad) = self.checks.bad()
         {
             return Err(self.malformed(bad));
         }
+        // Counted before the checks, so that a flood of refused requests also ends at `--max-requests`.
         self.count()?;
         if let Upstream::Refused(refused) = &self.upstream {
             return Err(Stop::Recorded(Arc::clone(refused)));
@@ -191,6 +195,7 @@ impl Inspected {
         let asked = Asked { method: head.method.as_str(), path: heads::path(&head.uri) };
         let mut granted = granted(&self.shared, &self.target, Some(asked))?;
         let mut most = Most { bytes: granted.upload, bound: Over::Upload };
+        // A declared length above the limit is refused at once, before any byte of it is uploaded.
         let is_longer = |most| heads::content_length(&head.headers).is_some_and(|length| length > most);
         // The head can exfiltrate data like the body can, so it counts as upload.
         if !most.take(heads::length(head)) || most.bytes.is_some_and(is_longer) {
@@ -230,6 +235,7 @@ impl Inspected {
         let is_head = head.method == http::Method::HEAD;
         heads::pass_on(&mut head.headers, is_websocket);
         head.extensions.clear();
+        // Set before secrets are inserted, so that they are inserted into the request that is really sent.
         self.address(&mut head)?;
         let rewritten = match &self.rewrite {
             Some(rewrite) => rewrite.request(self.to(), &mut head).map_err(|why| self.against(why))?,
@@ -248,6 +254,7 @@ impl Inspected {
             BodyRewrite::Unchanged => stream(body, None, ends),
             // A missing body needs no filter, and keeps its framing.
             BodyRewrite::Pieces(_) if body.is_end_stream() => stream(body, None, ends),
+            // A filter that changes the length needs chunked framing, because the length is not known before the end.
             BodyRewrite::Pieces(filter) => {
                 if !filter.keeps_length() {
                     head.headers.remove(header::CONTENT_LENGTH);
@@ -257,8 +264,10 @@ impl Inspected {
             BodyRewrite::Whole { most, then } => {
                 let (bytes, mut room) =
                     self.whole(body, most.min(granted_bytes(granted)), granted.until).await?;
+                // The body took time to arrive: this checks lifetimes again, and may shorten `ends`.
                 let bytes = then(&mut head, bytes).map_err(|why| self.against(why))?;
                 ends = until(&mut head);
+                // Inserted secrets count as upload as well.
                 if bytes.len() > granted_bytes(granted) {
                     return Err(Box::new(too_much(&self.target, Over::Upload)).into());
                 }
@@ -278,9 +287,12 @@ impl Inspected {
         })?;
         self.beat();
         let becomes_websocket = response.status() == StatusCode::SWITCHING_PROTOCOLS;
+        // A 101 without a request for it would turn the rest of the connection into uninspected bytes.
         if becomes_websocket && !is_websocket {
             return Err(self.not_answered("it switched to a protocol that was not requested"));
         }
+        // `gzip, chunked` or an unknown coding ends the body at another byte for other clients, and could hide a
+        // secret from scrubbing.
         if !heads::is_framed_plainly(response.headers()) {
             let why = "its response has a transfer coding other than `chunked`".to_owned();
             return Err(Box::new(Brokered::refused(&self.target, "unreadable-answer", why)).into());
@@ -298,11 +310,13 @@ impl Inspected {
         let filter = match rewritten {
             BodyRewrite::Unchanged => None,
             BodyRewrite::Pieces(filter) => Some(filter),
+            // A response may be endless, such as server-sent events, so it is never buffered.
             BodyRewrite::Whole { .. } => {
                 return Err(self.not_answered("responses are not buffered completely"));
             }
         };
         if becomes_websocket {
+            // From now on, the strict reader must not parse frames as HTTP heads.
             self.checks.become_raw();
             let both = super::websocket::Both { on_client, on_server, granted, until: ends, filter };
             let carried = tokio::spawn(super::websocket::carry(self.watch(), both));
@@ -330,6 +344,7 @@ impl Inspected {
 
     /// Sets them as HTTP/2 pseudo-headers.
     fn address_many(&self, head: &mut http::request::Parts) -> Result<(), Stop> {
+        // HTTP/2 has `:authority` instead. A `host` beside it could differ, and some servers prefer it.
         head.headers.remove(header::HOST);
         head.version = Version::HTTP_2;
         let authority = heads::authority(&self.target, self.wire.scheme());
@@ -352,6 +367,7 @@ impl Inspected {
                 answer.await
             }
             Upstream::Many(sender) => {
+                // A clone for each request: the streams of an HTTP/2 connection are independent.
                 let mut sender = sender.clone();
                 sender.ready().await.map_err(|why| self.not_answered(&why.to_string()))?;
                 sender.send_request(request).await
@@ -370,6 +386,7 @@ impl Inspected {
         until: Option<std::time::Instant>,
     ) -> Result<(Bytes, Room), Stop> {
         let idle = std::time::Instant::now().checked_add(self.shared.options.idle);
+        // The error message depends on which limit ends first.
         let is_first = until.is_some_and(|until| idle.is_none_or(|idle| until < idle));
         let read = self.all_of(body, most);
         let Some(end) = until.filter(|_| is_first).or(idle) else { return read.await };

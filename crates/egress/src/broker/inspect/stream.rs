@@ -143,6 +143,7 @@ impl<S: AsyncRead + Unpin> Checked<S> {
     fn refuse(&mut self, bad: BadRequest) {
         *self.checks.bad.lock().unwrap_or_else(PoisonError::into_inner) = Some(bad);
         // Within a body, no further request is parsed.
+        // A body that breaks the framing cannot be answered: the library still expects the rest of it.
         self.end = Some(if self.reader.is_within_body() { End::Broken } else { End::Refused });
         if self.reader.is_within_body() {
             return;
@@ -190,9 +191,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Checked<S> {
                 // would not send it.
                 Some(End::Refused) => return Poll::Pending,
             }
+            // Only between requests: a command could otherwise send a request and its body under cover of an upgrade.
             if this.checks.is_raw.load(Ordering::Acquire) && this.reader.is_between() {
                 return Pin::new(&mut this.stream).poll_read(context, buffer);
             }
+            // A head that arrives byte by byte (slowloris) would keep a connection and its memory.
             if this.poll_head(context).is_ready() {
                 let reason = "the request did not come in time".to_owned();
                 this.refuse(BadRequest { status: 408, rule: "too-slow", reason, fix: None });

@@ -51,6 +51,7 @@ async fn one_way(
     mut most: Most,
     mut filter: Option<Box<dyn BodyFilter>>,
 ) {
+    // A vector: an array would make the future 16 KiB large, and it is moved when it is spawned.
     let mut room = vec![0; 16 << 10];
     loop {
         let Ok(read) = from.read(&mut room).await else { return conversation.cut() };
@@ -73,6 +74,7 @@ async fn one_way(
             Ok(Some(changed)) => to.write_all(changed).await,
             Ok(None) => to.write_all(bytes).await,
         };
+        // TLS buffers records. A websocket peer may wait for this message before it sends anything.
         let written = if written.is_ok() { to.flush().await } else { written };
         if written.is_err() {
             return conversation.cut();

@@ -29,6 +29,7 @@ impl Room {
 
     /// Reserves memory for a body. Returns whether there is enough.
     pub(super) fn is_for(&mut self, length: usize) -> bool {
+        // Only the growth is reserved, so that a body that arrives in pieces is not counted several times.
         let wanted = length.saturating_mul(TIMES);
         let more = wanted.saturating_sub(self.bytes);
         let taken = self.of.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| {

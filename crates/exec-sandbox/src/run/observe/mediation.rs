@@ -84,6 +84,7 @@ impl std::fmt::Debug for Waits {
 
 type Done = Result<Reply, Errno>;
 
+// A command can cause denials in a loop, and a user reads the first few.
 /// Maximum number of recorded denials.
 const MAX_REFUSED: usize = 8;
 

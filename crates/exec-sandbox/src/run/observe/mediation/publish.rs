@@ -43,10 +43,13 @@ pub(super) fn publish(
     to: &NameInFolder,
     kind: SettingsOf,
 ) -> Result<(), Stopped> {
+    // Read once. Judge and copy use these bytes, so a change of the original after this has no effect.
     let (text, mode) = read(from)?;
     let before = settings_at(to);
     judge(rules, &to.path, kind, &text, &before)?;
     put(&text, mode, to)?;
+    // Git expects that the lock file is gone after the rename. If removing it fails, the settings are in place all
+    // the same.
     unlinkat(&from.folder, &from.name, AtFlags::empty()).ok();
     Ok(())
 }
@@ -54,6 +57,7 @@ pub(super) fn publish(
 /// Publishes a copy of an unnamed file, if it is permitted.
 pub(super) fn publish_copy(rules: &Rules, file: OwnedFd, to: &NameInFolder) -> Result<(), Stopped> {
     let (text, mode) = read_open(file)?;
+    // No earlier settings are trusted here: an unnamed file always creates a new one.
     judge(rules, &to.path, SettingsOf::Repository, &text, &[])?;
     put(&text, mode, to)?;
     Ok(())
@@ -62,6 +66,7 @@ pub(super) fn publish_copy(rules: &Rules, file: OwnedFd, to: &NameInFolder) -> R
 /// Judges a directory that becomes a repository, and replaces its settings by copies.
 pub(super) fn complete(rules: &Rules, folder: &NameInFolder) -> Result<(), Stopped> {
     let fd = folder.folder.as_fd();
+    // A symlink here would let git run hooks, or write objects, elsewhere.
     for name in ["hooks", "info", "objects"] {
         let kind = beside(folder, name)?.kind();
         if kind.is_some_and(|kind| kind != FileType::Directory) {
@@ -70,6 +75,7 @@ pub(super) fn complete(rules: &Rules, folder: &NameInFolder) -> Result<(), Stopp
             )));
         }
     }
+    // Attributes select filters and merge drivers, which the user's own settings define with programs.
     if has_live_hooks(fd, "hooks".as_ref()) || is_there(fd, Path::new("info/attributes")) {
         let why =
             "the directory would become a repository, and git would run its hooks or obey its attributes";
@@ -79,6 +85,7 @@ pub(super) fn complete(rules: &Rules, folder: &NameInFolder) -> Result<(), Stopp
         let why = "the directory would become a repository, and git would write through a symlink in it to another file";
         return Err(Stopped::Refused(why.to_owned()));
     }
+    // Both are replaced by copies, because the command may still have the originals open for writing.
     for name in ["config", "config.worktree"] {
         let place = beside(folder, name)?;
         match place.kind() {
@@ -103,6 +110,7 @@ fn has_strays(folder: BorrowedFd<'_>) -> bool {
         }
         _ => false,
     };
+    // A directory that cannot be listed may contain a stray symlink.
     list(folder).is_none_or(|names| names.iter().any(is_stray))
 }
 
@@ -124,6 +132,7 @@ fn judge(
     text: &[u8],
     before: &[GitSetting],
 ) -> Result<(), Stopped> {
+    // Git would pass a path such as `--upload-pack=x` to another program as an option.
     let is_within = |path: &str| !path.starts_with('-') && is_plainly_within(&rules.roots, around, path);
     match harmful_setting(kind, text, before, is_within) {
         None => Ok(()),
@@ -140,6 +149,7 @@ fn settings_at(place: &NameInFolder) -> Vec<GitSetting> {
 
 /// Reads a file, up to one byte beyond the maximum size, which the judge then rejects.
 fn read(place: &NameInFolder) -> Result<(Vec<u8>, Mode), Errno> {
+    // `NONBLOCK`: opening a pipe would wait for its writer, and this thread serves other calls.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     read_open(openat(&place.folder, &place.name, flags, Mode::empty())?)
 }
@@ -150,6 +160,7 @@ fn read_open(file: OwnedFd) -> Result<(Vec<u8>, Mode), Errno> {
         return Err(Errno::PERM);
     }
     let mut text = Vec::new();
+    // The command may append to the file while it is read.
     File::from(file)
         .take(MAX_REPOSITORY_SETTINGS as u64 + 1)
         .read_to_end(&mut text)
@@ -161,6 +172,7 @@ fn read_open(file: OwnedFd) -> Result<(Vec<u8>, Mode), Errno> {
 pub(super) fn put(text: &[u8], mode: Mode, to: &NameInFolder) -> Result<(), Errno> {
     let copy = copy_name();
     let made = write(to.folder.as_fd(), &copy, text, mode);
+    // A rename replaces the name atomically, also for a git that reads the settings right now.
     let put = made.and_then(|()| renameat(&to.folder, &copy, &to.folder, &to.name));
     if put.is_err() {
         unlinkat(&to.folder, &copy, AtFlags::empty()).ok();
@@ -169,10 +181,12 @@ pub(super) fn put(text: &[u8], mode: Mode, to: &NameInFolder) -> Result<(), Errn
 }
 
 fn write(folder: BorrowedFd<'_>, name: &OsString, text: &[u8], mode: Mode) -> Result<(), Errno> {
+    // `EXCL`: a file that the command prepared under this name could be open in it.
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file: OwnedFd = openat(folder, PathBuf::from(name), flags, Mode::RUSR | Mode::WUSR)?;
     let mut file = File::from(file);
     file.write_all(text).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    // After the write, because the umask of this thread is that of the last judged command.
     fchmod(&file, mode)
 }
 

@@ -126,10 +126,13 @@ impl Rules {
     /// Records a directory that the command created.
     pub(super) fn made(&self, place: &NameInFolder) {
         let Ok(stamp) = stamp_of(place.folder.as_fd(), Path::new(&place.name)) else { return };
+        // Moving a directory away and creating it again must not make it one of the command, in which protected names
+        // are permitted.
         if self.is_left(&place.whole()) {
             return;
         }
         let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
+        // Beyond the limit, a directory counts as one of the user, which is stricter.
         if made.len() < MAX_MADE {
             made.insert(stamp.file);
         }
@@ -142,6 +145,7 @@ impl Rules {
             return;
         }
         let mut left = self.left.write().unwrap_or_else(PoisonError::into_inner);
+        // `/` is an ancestor of every path: when the records are full, no new directory counts as the command's.
         let whole = if left.len() < MAX_MADE { place.whole() } else { PathBuf::from("/") };
         left.insert(whole);
     }
@@ -159,10 +163,13 @@ impl Rules {
         let Ok(folder) = openat(&place.folder, &place.name, flags, Mode::empty()) else { return true };
         let mut inside = Inside::default();
         let searched = walk_from(folder, &mut inside);
+        // The exchange would put an unchecked file under a path that other programs use from now on, not at the end
+        // of the command.
         if inside.holds_obeyed || searched == Searched::InPart {
             return true;
         }
         let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
+        // The path belongs to the user, so later names in it are refused, as if the directory had been there before.
         made.retain(|folder| !inside.folders.contains(folder));
         false
     }
@@ -170,6 +177,7 @@ impl Rules {
     /// Whether a directory that is moved out of a package directory, where names are not protected, contains protected names in
     /// directories that the command did not create. Those in its own directories are quarantined at the end.
     pub(super) fn arms(&self, from: &NameInFolder, to: &NameInFolder) -> bool {
+        // Package directories contain thousands of protected names from registries. They have an effect only outside.
         if !self.is_in_packages(from) || self.is_in_packages(to) {
             return false;
         }
@@ -214,6 +222,7 @@ impl Rules {
         };
         let name = place.name.to_string_lossy();
         let name = fold(&name);
+        // Names with this prefix hide copies and overlays of this program, so a command must not prepare one.
         if is_kept_for_us(place, root) {
             return Verdict::Refused(KEPT_FOR_US);
         }
@@ -223,9 +232,11 @@ impl Rules {
         if let Some(why) = self.strays(place, what) {
             return Verdict::Refused(why);
         }
+        // The parts of a repository come before other names: git runs hooks and filters without asking.
         if let Some(part) = part(place, &name) {
             return self.part(place, &part, what);
         }
+        // The last part to appear turns a plain directory into a repository, with the settings that are already in it.
         if !matches!(what, Arrival::Opened) && completes(place) {
             return Verdict::Completes;
         }
@@ -240,6 +251,8 @@ impl Rules {
             None => self.worktree.iter().any(|folder| place.path.starts_with(folder)),
         };
         let strays = match what {
+            // Git opens `refs`, `objects` and the index for writing through symlinks, with the rights of the user
+            // outside of the sandbox.
             Arrival::Link(to) | Arrival::LinkOnceMore(to) => !stays_in_a_repository(to) && is_in_one(false),
             Arrival::Moved(from, FileType::Symlink) => {
                 let to = readlinkat(&from.folder, &from.name, Vec::new());
@@ -262,6 +275,7 @@ impl Rules {
             return Some(KEPT_FOR_US);
         }
         let whole = place.whole();
+        // Paths are sorted by components, so the first entry from here on is the one below, if there is one.
         let first = self.kept.range(whole.clone()..).next();
         first.is_some_and(|kept| kept.starts_with(&whole)).then_some(KEPT)
     }
@@ -285,12 +299,14 @@ impl Rules {
             return None;
         }
         let whole = place.whole();
+        // The user's `core.hooksPath` or `include.path` refers to it, so git runs or reads it whatever its name is.
         if whole.ancestors().any(|around| self.git_targets.contains(around)) {
             return Some(LED_TO);
         }
         let inner = self.git_targets.range(whole.clone()..).take_while(|path| path.starts_with(&whole));
         let mut inner = inner.filter_map(|path| path.strip_prefix(&whole).ok());
         let leads_on = match what {
+            // An empty file or directory leads nowhere. Names below a new directory are judged when they appear.
             Arrival::Opened | Arrival::File | Arrival::Folder => false,
             // A symlink would redirect the path to an unprotected place.
             Arrival::Link(_) | Arrival::HardLink | Arrival::LinkOnceMore(_) => inner.next().is_some(),
@@ -311,6 +327,8 @@ impl Rules {
         use Arrival::{Folder, Link, Moved, Opened};
         let folder = place.folder.as_fd();
         match (part, what) {
+            // Git itself writes `config.lock` and renames it, so a rename is the normal way, and its content can be
+            // judged.
             (Part::Settings(kind), Moved(_, FileType::RegularFile)) => Verdict::Published(*kind),
             // Git's checkout writes it directly, so it is judged when the command ends.
             (Part::Settings(SettingsOf::Submodules), Opened | Arrival::File) => Verdict::Fine,
@@ -318,6 +336,8 @@ impl Rules {
             (Part::Settings(_), Opened | Arrival::File) if !is_repository(folder) && self.is_made(folder) => {
                 Verdict::Fine
             }
+            // `git clone` creates `config` directly. It is written to an unnamed file, and judged before it gets its
+            // name.
             (Part::Settings(SettingsOf::Repository), Arrival::File) if self.is_made(folder) => {
                 Verdict::Written(SETTINGS)
             }
@@ -329,6 +349,7 @@ impl Rules {
                 Verdict::Fine
             }
             (Part::HooksFolder, _) => Verdict::Refused(HOOK),
+            // `git init` creates samples, which git never runs under that name.
             (Part::Hook, Opened | Arrival::File) if place.name.as_encoded_bytes().ends_with(b".sample") => {
                 Verdict::Fine
             }
@@ -347,6 +368,7 @@ impl Rules {
             (Part::Pointer, Link(_) | Arrival::HardLink | Arrival::LinkOnceMore(_)) => {
                 Verdict::Refused(POINTER)
             }
+            // `git worktree add` and `git submodule` create a `.git` file in a directory of their own.
             (Part::Pointer, _) if self.is_made(folder) => Verdict::Fine,
             (Part::Pointer, _) => Verdict::Refused(POINTER),
         }
@@ -360,6 +382,8 @@ impl Rules {
             below.iter().map(|part| fold(&part.to_string_lossy()).into_owned()).collect();
         names.push(name.to_owned());
         for (at, first) in names.iter().enumerate() {
+            // A protected path can start at any depth, because programs search their settings in every parent
+            // directory.
             for beginning in IN_ANY_FOLDER.with(first) {
                 if answer(beginning.name) != Some(Answer::Protect) {
                     continue;
@@ -369,6 +393,7 @@ impl Rules {
                     None => true,
                     Some(rest) => is_path(following, rest) || self.brings(what, following, rest),
                 };
+                // The directory that contains the first component decides: a program finds the path from there.
                 let around = names.len() - 1 - at;
                 if is_meant && !self.is_judged_later(name, what) && !self.is_made_around(place, around) {
                     return Verdict::Refused(OBEYED);
@@ -401,6 +426,7 @@ impl Rules {
         if !leads_there || rest.is_empty() || is_judged {
             return false;
         }
+        // The directory must be listed to compare its names with the pattern.
         if rest.contains('*') {
             return holds(from.folder.as_fd(), &from.name, &rest);
         }
@@ -415,6 +441,7 @@ impl Rules {
     fn is_judged_later(&self, name: &str, what: Arrival<'_>) -> bool {
         match (name, what) {
             (".gitmodules" | "pyvenv.cfg" | "hgrc", Arrival::File | Arrival::Opened) => true,
+            // `python -m venv` creates a link to the interpreter, which is harmless if it is the system's.
             ("python" | "python3", Arrival::Link(to)) => self.is_interpreter(to),
             _ => false,
         }

@@ -119,9 +119,12 @@ impl<'a> Address<'a> {
         match rest {
             _ if family != (libc::AF_UNIX as u16).to_ne_bytes() => Self::Other,
             [] => Self::Other,
+            // An abstract name starts with a NUL, and ends with the length of the address, not at the next NUL
+            // (unix(7)).
             [0, name @ ..] => Self::Name(name),
             // Too long: the kernel rejects it.
             path if path.len() > PATH => Self::Other,
+            // The kernel takes a path up to its first NUL, whatever the length says.
             path => Self::Path(path.split(|byte| *byte == 0).next().unwrap_or_default()),
         }
     }

@@ -74,6 +74,7 @@ impl NameInFolder {
     /// in this program's namespace.
     pub(super) fn is_mounted(&self) -> bool {
         let found = statx(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
+        // Linux 5.8 and later report it. The observer needs a newer kernel anyway.
         found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
     }
 }
@@ -96,6 +97,7 @@ pub(super) fn target(caller: Caller<'_>, begin: &OwnedFd, text: &[u8]) -> Result
     if text.is_empty() {
         return Err(Errno::NOENT);
     }
+    // `/proc/self` would resolve to this program, which has other descriptors and another root.
     if let Some(rest) = own(caller, text) {
         return of_itself(caller, rest);
     }
@@ -103,6 +105,7 @@ pub(super) fn target(caller: Caller<'_>, begin: &OwnedFd, text: &[u8]) -> Result
     let is_folder = trimmed.len() < text.len();
     let (around, name) = match trimmed.iter().rposition(|byte| *byte == b'/') {
         Some(at) => (trimmed.get(..=at).unwrap_or_default(), trimmed.get(at + 1..).unwrap_or_default()),
+        // The path is `/` or `//`.
         None if trimmed.is_empty() => (text, &b""[..]),
         None => (&b""[..], trimmed),
     };
@@ -131,6 +134,7 @@ pub(super) fn end_of(
             None => return Err(Errno::NOENT),
             Some(FileType::Symlink) if follows || place.is_folder => {
                 text = readlinkat(&place.folder, &place.name, Vec::new())?.into_bytes();
+                // The slash of the original path applies to the target of the symlink as well.
                 text.extend(place.is_folder.then_some(b'/'));
                 begin = place.folder;
             }
@@ -154,15 +158,19 @@ pub(super) fn folder(caller: Caller<'_>, begin: &OwnedFd, text: &[u8]) -> Result
     if path.as_os_str().is_empty() {
         return openat(begin, ".", FOLDER, Mode::empty());
     }
+    // Most paths are relative and plain. For these, one openat2 relative to the open directory is enough, without its
+    // path.
     let is_plain = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if is_plain {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         match openat2(begin, path, FOLDER, Mode::empty(), resolve) {
+            // A symlink, or a path that leaves the directory: resolved again from the command's root, where both are permitted.
             Err(Errno::LOOP | Errno::XDEV | Errno::AGAIN) => {}
             result => return result,
         }
     }
     let whole = if path.is_absolute() { path.to_path_buf() } else { place_of(begin.as_fd())?.join(path) };
+    // `NO_MAGICLINKS`: a link such as `/proc/PID/root` of another process leads out of the root of the command.
     let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
     let root = caller.root()?;
     // If a directory is renamed while `..` is resolved, the kernel cannot guarantee RESOLVE_IN_ROOT, and returns EAGAIN.
