@@ -85,6 +85,7 @@ pub fn hazards(run: &Run<'_>) -> Vec<Hazard> {
 }
 
 fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
+    // A function has the name of a program only by accident. Its body is checked program by program.
     if run.invocation == InvocationKind::Function {
         return;
     }
@@ -92,6 +93,7 @@ fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
     let Some(command) = Command::of(run) else { return };
     let shapes = shapes::of(command.name).filter(|shape| (shape.fires)(&command));
     found.extend(shapes.map(|shape| shape.hazard(run.span)));
+    // These look at names, files and options of any program, so they are not in the index of shapes.
     attack_tools::of_command(&command, found);
     hiding::of_command(&command, found);
     windows::of_command(&command, found);
@@ -106,6 +108,7 @@ const ALSO_DESTROY: &[&str] = &["git-discard", "git-rewrite", "code-deletes"];
 /// Returns whether a program deletes or overwrites by design, so that a caller can take a snapshot first. An unparsed program
 /// counts as one.
 pub(crate) fn destroys(run: &Run<'_>) -> bool {
+    // The caller makes a snapshot too many rather than too few.
     let Some(command) = Command::of(run) else { return true };
     let is_meant = |shape: &shape::Shape| {
         destroy::SHAPES.iter().any(|row| row.id == shape.id) || ALSO_DESTROY.contains(&shape.id)
@@ -135,6 +138,7 @@ pub fn all_hazards(actions: &Actions<'_>) -> Vec<Hazard> {
     let mut found = Vec::new();
     let taints = of_runs(actions, &mut found);
     beside(actions, taints, &mut found);
+    // Sorted, so that the first reason of a decision does not depend on the order of the checks.
     found.sort_by_key(|hazard| (hazard.span, hazard.id));
     found.dedup();
     found
@@ -187,9 +191,11 @@ fn passes_secret(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     for used in &actions.uses {
         let Some(name) = used.names.iter().find(may_be_secret) else { continue };
         let runs = actions.runs.get(used.runs.clone()).unwrap_or_default();
+        // Tests such as `[ -n "$TOKEN" ]` are common and print nothing.
         let shows = |run: &&Run<'_>| run.program().is_none_or(|name| !SILENT.contains(&name));
         found.extend(runs.iter().filter(shows).map(|run| Hazard {
             id: "pass-secret",
+            // A sandbox is sufficient, because secret variables do not exist in it.
             floor: Floor::Sandbox,
             reason: format!("is given a variable that may hold a secret (`{}`)", name.escape_debug()),
             fix: "let the program read the variable itself".to_owned(),
@@ -201,6 +207,7 @@ fn passes_secret(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
 
 /// Whether a program handles a secret, by its hazards.
 fn touches_secret(found: &[Hazard]) -> bool {
+    // By id, so that a new kind of secret in the tables is tainted without a change of the flows.
     const IDS: &[&str] = &[
         "read-keys",
         "read-secrets",
@@ -224,6 +231,7 @@ fn in_small_letters(name: &str) -> Cow<'_, str> {
 
 /// Finds a word that `$IFS` splits, which hides the resulting words.
 fn hides_words(run: &Run<'_>, found: &mut Vec<Hazard>) {
+    // `rm${IFS}-rf${IFS}/` is one word for word lists and three for the shell. It has no honest use.
     let hides = |arg: &Arg<'_>| matches!(arg, Arg::Unknown { spelling, .. } if spelling.contains("${IFS}"));
     if run.argv.iter().any(hides) {
         found.push(Hazard {

@@ -81,6 +81,7 @@ pub(super) const CODED: &[&str] = &[
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // The one-liners of reverse shell collections: a socket whose descriptors become those of a shell.
         id: "code-shell",
         floor: Deny,
         programs: CODED,
@@ -103,6 +104,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // The started program is not in the text, so no rule for it applies.
         id: "code-starts-programs",
         floor: Ask,
         programs: CODED,
@@ -146,6 +148,8 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // awk is used for printing columns, which is harmless. Everything else in its language can read, write and
+        // run.
         id: "code-unclear",
         floor: Sandbox,
         programs: &["awk", "gawk", "mawk", "nawk"],
@@ -179,6 +183,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // The path is computed by the code, so rules for `rm` do not apply.
         id: "code-deletes",
         floor: Ask,
         programs: CODED,
@@ -194,6 +199,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["python3 -c 'print(1)'", "echo shutil.rmtree"],
     },
     Shape {
+        // Reading a file by code evades the checks of file arguments.
         id: "code-reads-secrets",
         floor: Ask,
         programs: CODED,
@@ -209,6 +215,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["python3 -c 'print(\"environment\")'", "node -p 1"],
     },
     Shape {
+        // `eval(atob(…))` has no use in a command line except to hide the code from a reader.
         id: "code-hidden",
         floor: Ask,
         programs: CODED,
@@ -227,6 +234,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // Unknown but short-lived: in a sandbox, it can change no more than the workspace.
         id: "code-inline",
         floor: Sandbox,
         programs: CODED,
@@ -243,6 +251,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["python3 x.py", "python3 -m json.tool", "node --version", "awk '{print $1}' f"],
     },
     Shape {
+        // The server listens on all interfaces by default, and serves dot files too.
         id: "serve-files",
         floor: Ask,
         programs: &["python", "python3", "python2", "php", "ruby", "npx", "http-server", "serve"],
@@ -266,6 +275,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["python3 -m http.server --bind 127.0.0.1", "php -S 127.0.0.1:80", "python3 -m json.tool"],
     },
     Shape {
+        // The script is a file, whose content may change between this check and its start.
         id: "code-from-file",
         floor: Ask,
         programs: &[
@@ -299,6 +309,7 @@ pub(super) const SHAPES: &[Shape] = &[
     },
 ];
 
+// Substrings, not a parser for each language: these find the one-liners that attackers copy.
 const SOCKETS: &[&str] = &[
     "socket",
     "Socket",
@@ -372,6 +383,7 @@ const DELETES: &[&str] = &[
     "truncate(",
 ];
 const HIDING: &[&str] = &[
+    // A call that runs text, directly with a call that decodes it.
     "exec(base64",
     "eval(base64_decode",
     "eval(atob",
@@ -410,6 +422,7 @@ fn is_python(command: &Command<'_, '_>) -> bool {
 
 /// Whether code has the quoted name of a file with secrets.
 fn names_secret(code: &str) -> bool {
+    // Split at quotes and brackets of any language, because the code is not parsed.
     let names = code.split(['\'', '"', '`', '(', ')', ' ', '\n', '<']).filter(|name| name.len() > 3);
     names.into_iter().any(|name| super::files::is_secret(&Arg::Known(name.into())))
         || ["os.environ", "process.env)", "process.env,", "ENV.to_h", "$_ENV", "%ENV"].iter().any(|whole| {

@@ -10,6 +10,7 @@ const ENGINES: &[&str] = &["docker", "podman", "nerdctl"];
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // T1611: a process with the root directory or the engine's socket of the machine is root on it.
         id: "container-host",
         floor: Deny,
         programs: ENGINES,
@@ -41,6 +42,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // The image's programs are not the machine's, so their names say nothing about what they do.
         id: "container-run",
         floor: Sandbox,
         programs: ENGINES,
@@ -51,6 +53,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["docker ps", "docker logs container", "docker images"],
     },
     Shape {
+        // Volumes contain databases, which exist nowhere else.
         id: "container-destroy",
         floor: Ask,
         programs: ENGINES,
@@ -75,6 +78,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["docker rm x", "docker volume ls", "docker compose down", "docker ps"],
     },
     Shape {
+        // The effect is on shared systems, where no sandbox of this machine limits it.
         id: "cluster-change",
         floor: Ask,
         programs: &[
@@ -131,11 +135,11 @@ fn starts_container(command: &Command<'_, '_>) -> bool {
 
 fn opens_host(command: &Command<'_, '_>) -> bool {
     let is_host = |arg: &Arg<'_>| arg.known() == Some("host");
-    // What another container mounts may be the root of the machine: the command does not say.
+    // `--volumes-from`: the other container may mount the root of the machine, which this text does not show.
     command.has("--privileged --volumes-from")
         || command.values("--pid --ipc --uts --userns --cgroupns").any(is_host)
-        // capabilities(7): each of these is a known way out, by mounts, the memory of other processes, modules, file
-        // handles, raw devices or the network of the host.
+        // capabilities(7): each of these is a known container escape: mounts, memory of other processes, kernel modules, file
+        // handles, raw devices, or the host network.
         || command.texts("--cap-add").any(|value| {
             matches!(
                 value.to_ascii_uppercase().trim_start_matches("CAP_"),
@@ -149,7 +153,7 @@ fn opens_host(command: &Command<'_, '_>) -> bool {
                     | "BPF"
             )
         })
-        // Seccomp, AppArmor and SELinux are what keeps root in a container from being root outside.
+        // Seccomp, AppArmor and SELinux keep root in a container from being root outside of it.
         || command.texts("--security-opt").any(|value| {
             value.contains("unconfined") || value.contains("label=disable") || value.contains("label:disable")
         })
@@ -176,6 +180,7 @@ fn source(value: &Arg<'_>, separator: char) -> Target {
 
 /// Whether a directory of the machine exceeds the workspace: the root, a system directory or the engine's socket.
 fn mounts_host(target: &Target) -> bool {
+    // The engine resolves the path, so a directory that contains `/etc` is as bad as `/etc`.
     target.is_everything()
         || target.fits_any(&[
             "/etc/**",
@@ -201,6 +206,7 @@ fn changes_cloud(command: &Command<'_, '_>) -> bool {
     let sub =
         |words: &[&str]| command.operands().take(3).filter_map(Arg::known).any(|word| words.contains(&word));
     match command.name {
+        // `rollout status` only waits for a change that was made before.
         "kubectl" | "oc" if sub(&["rollout"]) && sub(&["status", "history"]) => false,
         "kubectl" | "oc" => sub(&[
             "delete",
@@ -230,6 +236,7 @@ fn changes_cloud(command: &Command<'_, '_>) -> bool {
                 && !sub(&["list", "show"])
         }
         "pulumi" => sub(&["up", "update", "destroy", "import", "cancel", "refresh"]),
+        // Ansible runs modules on all hosts of its inventory, with the rights that it has there.
         "ansible" | "ansible-playbook" => command.operands().next().is_some(),
         "aws" | "gcloud" | "az" => command.operands().filter_map(Arg::known).take(5).any(|word| {
             [
@@ -258,6 +265,7 @@ fn changes_cloud(command: &Command<'_, '_>) -> bool {
                 "purge",
             ]
             .iter()
+            // Subcommands have their verb first: `terminate-instances`, `delete-bucket`.
             .any(|verb| word == *verb || word.strip_prefix(verb).is_some_and(|rest| rest.starts_with('-')))
         }),
         _ => sub(&[

@@ -14,6 +14,7 @@ const RECURSIVE: &str = "-r -R --recursive";
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // T1485. Denied for everyone: there is no task for an agent that needs it.
         id: "delete-everything",
         floor: Deny,
         programs: &["rm", "unlink", "rmdir", "srm", "shred", "trash", "rimraf", "del-cli"],
@@ -59,6 +60,8 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // The bug that emptied home directories: in 2015, Steam's script ran `rm -rf "$STEAMROOT/"*` with an empty
+        // variable.
         id: "delete-unset",
         floor: Ask,
         programs: &["rm"],
@@ -71,6 +74,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["rm -rf \"$DIR/build\"", "rm -rf \"$DIR\"", "rm \"$DIR\"/*"],
     },
     Shape {
+        // The workspace is the agent's to change, but the user's uncommitted work is in it.
         id: "delete-workspace",
         floor: Ask,
         programs: &["rm", "rimraf"],
@@ -84,6 +88,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["rm *", "rm -rf ./build", "rm -rf *.o", "rm -rf .gitignore"],
     },
     Shape {
+        // `find / -delete` is `rm -rf /` under another name.
         id: "find-deletes",
         floor: Deny,
         programs: &["find", "gfind", "fd", "fdfind", "bfs"],
@@ -99,6 +104,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["find . -name '*.o' -delete", "find / -name x", "find / -newer x -print"],
     },
     Shape {
+        // Without a filter, `-delete` removes everything, and `-delete` before a filter does so too.
         id: "find-deletes-here",
         floor: Ask,
         programs: &["find", "gfind", "bfs"],
@@ -111,6 +117,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["find . -name '*.o' -delete", "find . -type f"],
     },
     Shape {
+        // T1561. The data of a wiped disk cannot be restored.
         id: "wipe-disk",
         floor: Deny,
         programs: &[
@@ -151,7 +158,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "nvme",
         ],
         fires: |command| {
-            // Without a word these programs print how they are used, and the options here only look.
+            // Without arguments, these programs print their usage, and these options only read.
             command.words().next().is_some() && !command.has("-l --list --version --help -h -V -I")
         },
         reason: "creates, changes or wipes a file system or a partition",
@@ -172,11 +179,12 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // One wrong letter in `of=` overwrites another disk.
         id: "dd-device",
         floor: Deny,
         programs: &["dd"],
         fires: |command| {
-            // A file below `/dev` is written past the file system, whatever it holds.
+            // Writing to a file below `/dev` bypasses the file system.
             let device = |word: &str| {
                 word.strip_prefix("of=").is_some_and(|file| file.starts_with("/dev/") && !is_null(file))
             };
@@ -192,6 +200,8 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["dd if=x of=y", "dd if=/dev/urandom of=key bs=32 count=1", "dd if=a of=/dev/null"],
     },
     Shape {
+        // As root, `mv x /dev/null` replaces the device by a file, and every program that writes to it fills the
+        // disk.
         id: "move-to-nothing",
         floor: Deny,
         programs: &["mv"],
@@ -202,6 +212,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["mv x y", "cp x /dev/null", "cat x > /dev/null"],
     },
     Shape {
+        // A moved system directory is as bad as a deleted one: nothing starts any more.
         id: "move-everything",
         floor: Deny,
         programs: &["mv"],
@@ -215,6 +226,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["mv a ..", "mv a ~", "mv build/* dist"],
     },
     Shape {
+        // ssh refuses keys that others can read, and sudo files that others can write: a recursive `chmod` locks users out.
         id: "open-everything",
         floor: Deny,
         programs: &["chmod", "chown", "chgrp", "setfacl", "chattr", "chcon"],
@@ -227,6 +239,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["chmod -R u+w build", "chmod 755 deploy.sh", "chown -R me ."],
     },
     Shape {
+        // T1222. Other users' programs could replace what this user runs later.
         id: "open-to-all",
         floor: Ask,
         programs: &["chmod"],
@@ -244,6 +257,8 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["chmod 755 x", "chmod u+w x", "chmod +x x", "chmod o-w x"],
     },
     Shape {
+        // T1070.003: the history and the journal are the user's only record of what an agent did outside of the
+        // trail.
         id: "truncate-history",
         floor: Ask,
         programs: &["history", "fc", "journalctl", "wevtutil", "auditctl", "dmesg", "logrotate", "utmpdump"],

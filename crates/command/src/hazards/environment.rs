@@ -28,6 +28,7 @@ pub(super) struct Variables {
 
 pub(super) static SHAPES: &[Variables] = &[
     Variables {
+        // T1574.006: the dynamic linker loads the library into every program, also into those that a rule allows.
         id: "set-loader",
         floor: Deny,
         names: LOADER_VARIABLES,
@@ -54,6 +55,7 @@ pub(super) static SHAPES: &[Variables] = &[
         ],
     },
     Variables {
+        // PS4 is expanded before each traced command, with command substitutions.
         id: "set-trace",
         floor: Deny,
         names: TRACE_VARIABLES,
@@ -71,11 +73,12 @@ pub(super) static SHAPES: &[Variables] = &[
         clean: &["PS4='+ '", "PS4='+ ${BASH_SOURCE}:${LINENO}: '; set -x", "echo $PS4", "PS4='> ' bash -x f"],
     },
     Variables {
+        // A changed IFS splits later words at other characters, so this check would read other words than the shell.
         id: "set-separators",
         floor: Ask,
         names: SEPARATOR_VARIABLES,
-        // It sets where the shell splits words, so that one parsed word can become two. Characters that no name or number
-        // contains split no such word.
+        // IFS sets where the shell splits words, so one parsed word can become two. Separators that occur in no name or number
+        // cannot split one.
         harmless: |value| value.chars().all(|sign| " \t\n,:;|".contains(sign)),
         reason: "changes where the shell splits words",
         fix: "set it before `read` only: `IFS=/ read -r a b`",
@@ -89,6 +92,7 @@ pub(super) static SHAPES: &[Variables] = &[
         ],
     },
     Variables {
+        // T1574.007: `ls` is then the attacker's `ls`, and rules by name allow it.
         id: "set-path",
         floor: Ask,
         names: SEARCH_VARIABLES,
@@ -130,6 +134,7 @@ pub(super) static SHAPES: &[Variables] = &[
         ],
     },
     Variables {
+        // `GIT_SSH_COMMAND`, `PAGER` and others are command lines, which ordinary programs run.
         id: "set-helper",
         floor: Ask,
         names: HELPER_VARIABLES,
@@ -158,6 +163,7 @@ pub(super) static SHAPES: &[Variables] = &[
         ],
     },
     Variables {
+        // `--require` loads a file into every Node.js program, such as npm and the tools that it starts.
         id: "set-node-options",
         floor: Ask,
         names: NODE_VARIABLES,
@@ -185,6 +191,7 @@ pub(super) static SHAPES: &[Variables] = &[
         clean: &["NODE_OPTIONS=--max-old-space-size=4096 npm test", "NODE_ENV=test node x"],
     },
     Variables {
+        // T1562.003: without a history, the user cannot see what ran.
         id: "set-history",
         floor: Ask,
         names: HISTORY_VARIABLES,
@@ -203,6 +210,7 @@ const MISSED: &[&str] = &["PATH"];
 pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>) {
     let is_dangerous = match assignment.change {
         VariableChange::Set => true,
+        // Unsetting any other variable only removes an effect.
         VariableChange::Unset => MISSED.contains(&&*assignment.name),
         _ => false,
     };
@@ -212,6 +220,7 @@ pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>
     let set = |shape: &&Variables| shape.is_about(&assignment.name) && !shape.permits(assignment);
     found.extend(SHAPES.iter().filter(set).map(|shape| Hazard {
         id: shape.id,
+        // `PYTHONPATH=src pytest` is in the README of many projects.
         floor: if is_of_the_folder(assignment) { Floor::Sandbox } else { shape.floor },
         reason: format!("{} (`{}`)", shape.reason, assignment.name.escape_debug()),
         fix: shape.fix.to_owned(),
@@ -224,6 +233,7 @@ pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>
 /// searches there anyway.
 fn is_of_the_folder(assignment: &Assignment<'_>) -> bool {
     let is_below = |path: &str| {
+        // An absolute path or `..` could be another user's directory.
         !path.starts_with(['/', '~', '-'])
             && path.split('/').all(|name| {
                 name != ".."
@@ -309,7 +319,7 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     const NAMES: &[&str] =
         &["TOKEN", "SECRET", "PASSWORD", "API_KEY", "APIKEY", "DATABASE_URL", "PGPASSWORD", "MYSQL_PWD"];
     const PUBLIC: &[&str] = &["PUBLIC_KEY", "PRIMARY_KEY", "SORT_KEY", "CACHE_KEY", "OLD_PWD"];
-    // In lower case it is a variable of the script itself: `for token in $TOKENS`.
+    // In lower case, it is a variable of the script: `for token in $TOKENS`.
     let is_exported = !name.bytes().any(|byte| byte.is_ascii_lowercase());
     let is_secret = ENDS.iter().any(|end| name.ends_with(end))
         || (is_exported && sensitivity(name) >= Sensitivity::Secret);

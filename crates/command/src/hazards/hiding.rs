@@ -10,7 +10,7 @@ use stockade_shell::lookup::last_name;
 use stockade_shell::{Arg, Run};
 
 pub(super) const SHAPES: &[Shape] = &[
-    // MITRE T1036.003: a shell that is called `crond` is not looked for.
+    // MITRE T1036.003: a shell named `crond` is not noticed, and a rule that denies `nc` does not match its copy `x`.
     Shape {
         id: "copy-of-program",
         floor: Ask,
@@ -43,11 +43,11 @@ pub(super) const SHAPES: &[Shape] = &[
             "cp /etc/hosts x",
         ],
     },
-    // MITRE T1036.006 and .007: names that end where one does not see it, or in two ways.
+    // MITRE T1036.006 and .007: names with an invisible end, or with two extensions.
     Shape {
         id: "deceiving-name",
         floor: Ask,
-        // Asked by `of_command`, as it is about programs of any name.
+        // Checked by `of_command`, because it applies to programs with any name.
         programs: &[],
         fires: |command| {
             let names = || command.operands().filter_map(|word| word.known());
@@ -81,7 +81,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "go test ./...",
         ],
     },
-    // MITRE T1564.001: folders that all users share are where hidden files wait.
+    // MITRE T1564.001: directories that all users can write to, and that are rarely looked at.
     Shape {
         id: "hide-file",
         floor: Ask,
@@ -118,7 +118,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "cp /tmp/.b a",
         ],
     },
-    // MITRE T1070.006.
+    // MITRE T1070.006: a changed file looks as old as its neighbours.
     Shape {
         id: "make-up-time",
         floor: Ask,
@@ -146,7 +146,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "touch -t 202001010000 a",
         ],
     },
-    // MITRE T1546.005, T1056.001.
+    // MITRE T1546.005, T1056.001: a DEBUG trap sees every following command with its arguments.
     Shape {
         id: "watch-commands",
         floor: Ask,
@@ -189,7 +189,7 @@ fn keeps_its_name(source: &Arg<'_>, into: &Arg<'_>) -> bool {
     let target = Target::of(into);
     let is_hidden = target.names.iter().any(|part| part.starts_with('.'));
     let Some(last) = target.names.last() else { return true };
-    // A shell in a hidden folder is hidden, whatever it is called.
+    // A shell in a hidden directory is hidden under any name.
     if is_hidden && code::is_shell(name) {
         return false;
     }

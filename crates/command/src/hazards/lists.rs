@@ -50,6 +50,7 @@ pub(crate) fn know_what_is_listed(actions: &Actions<'_>, text: &str, found: &mut
         actions.runs.iter().zip(actions.runs.iter().skip(1)).zip(given(actions, text))
     {
         let is_held = match inner.program() {
+            // `find . | xargs rm` deletes everything in the workspace, so the names must have been selected.
             Some("rm") => listed == Listed::Harmless,
             Some(name) => listed >= Listed::Below && CHANGE_LISTED.contains(&name),
             None => false,
@@ -66,7 +67,8 @@ pub(crate) fn know_what_is_listed(actions: &Actions<'_>, text: &str, found: &mut
 /// What `xargs` passes to each program.
 fn given(actions: &Actions<'_>, text: &str) -> Vec<Listed> {
     let runs = &actions.runs;
-    // A here-document takes the place of what a pipe brings, and is not among the redirections.
+    // A here-document replaces the input from a pipe, and is not among the redirections.
+    // Most commands have no `xargs`, and need no analysis.
     if !runs.iter().any(|run| run.open_ended) || text.contains("<<") {
         return vec![Listed::Unknown; runs.len()];
     }
@@ -97,6 +99,7 @@ fn given(actions: &Actions<'_>, text: &str) -> Vec<Listed> {
 /// Returns what is known about the input of a program, if every source is known.
 fn brought(flows: &[&Flow], at: usize, listed: &[Listed]) -> Listed {
     let into: Vec<&&Flow> = flows.iter().filter(|flow| flow.into.contains(&at)).take(2).collect();
+    // With two sources, a name could consist of parts of both.
     let [flow] = into.as_slice() else { return Listed::Unknown };
     if flow.from.len() > MAX_FOLLOWED {
         return Listed::Unknown;
@@ -108,13 +111,14 @@ fn brought(flows: &[&Flow], at: usize, listed: &[Listed]) -> Listed {
 /// Whether a program may print the files of a list. `outer` is the program that runs it.
 fn may_show(run: &Run<'_>, outer: Option<&Run<'_>>, listed: Listed) -> bool {
     let Some(outer) = outer.filter(|outer| gives_to(outer, run)) else { return false };
+    // xargs splits its input at blanks, unless it is told that names end in NUL.
     let keeps_names_whole = options_of(outer).any(|word| word.contains('0') || "--null".starts_with(word));
     let shows_little = run.program().is_some_and(|name| SHOW_LITTLE.contains(&name))
         || harmless::of(run) == harmless::Harmlessness::Words;
     match listed {
         Listed::Unknown => false,
         Listed::Below => shows_little,
-        // A name with a space in it becomes two, the second of which can be any file.
+        // A name with a space becomes two words, the second of which can be any file.
         Listed::Harmless => shows_little || keeps_names_whole,
     }
 }
@@ -125,6 +129,7 @@ fn gives_to(outer: &Run<'_>, inner: &Run<'_>) -> bool {
         && outer.invocation == InvocationKind::AsWritten
         && inner.call_chain.last().is_some_and(|last| last == "xargs")
         && inner.call_chain.len() == outer.call_chain.len() + 1
+        // `-a` reads the words from a file instead of the pipe.
         && !options_of(outer).any(|word| word.contains('a'))
 }
 
@@ -150,6 +155,7 @@ fn found(run: &Run<'_>) -> Listed {
     let is_start = |word: &&&str| !word.starts_with(['-', '(', '!', ',']);
     let starts = words.iter().take_while(is_start).count();
     let (starts, tests) = words.split_at_checked(starts).unwrap_or_default();
+    // These follow symlinks, run programs, or print something other than the path.
     let goes_elsewhere = |word: &&str| {
         matches!(
             *word,
@@ -173,6 +179,7 @@ fn found(run: &Run<'_>) -> Listed {
     let names =
         tests.iter().zip(tests.iter().skip(1)).filter(|(test, _)| is_name(test)).map(|(_, name)| *name);
     let names: Vec<&str> = names.collect();
+    // `-name '*.md' -o -type f` lists every file, so each alternative needs a name of its own.
     let others = tests.iter().filter(|word| matches!(**word, "-o" | "-or" | "," | "!" | "-not")).count();
     if !names.is_empty() && names.len() > others && names.iter().all(|name| is_harmless(name)) {
         Listed::Harmless
@@ -196,6 +203,7 @@ fn named(run: &Run<'_>, skip: usize) -> Listed {
         if !is_below(name) {
             return Listed::Unknown;
         }
+        // A name without an extension may be a directory, whose contents are unknown.
         if !is_harmless(name) || !name.contains(['*', '.']) {
             all = Listed::Below;
         }
@@ -227,6 +235,8 @@ fn leaves_out(run: &Run<'_>) -> bool {
                     && !command
                         .has("-o -n -b -c -H -e -f -T -Z -A -B -C --only-matching --line-number --color")
             }
+            // With an operand they read a file instead of the pipe, and `-c` prepends a number, which makes two words
+            // of a line.
             "sort" | "uniq" | "head" | "tail" => count == 0 && !command.has("-c --count -o --output"),
             _ => false,
         }

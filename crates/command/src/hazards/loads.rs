@@ -21,7 +21,7 @@ pub(crate) const OPTION_LOADS_ID: &str = "option-loads";
 /// continuation. The sources are the manual pages and GTFOBins.
 #[rustfmt::skip]
 const LOADING: &[Loading] = &[
-    // Tools of projects, which read settings that are programs.
+    // Development tools, whose settings can be programs.
     (&["git"], "--output --output-directory"),
     (&["go"], "-vettool -ldflags -gcflags -asmflags -gccgoflags -modfile -pkgdir -o -C"),
     (&["cargo"], "--config --manifest-path -C -Z --target-dir"),
@@ -47,7 +47,7 @@ const LOADING: &[Loading] = &[
     (&["R", "Rscript", "julia", "octave", "gnuplot", "ghc", "ghci"], "-e --eval -E --execute -pgm*"),
     (&["pip", "pip3"], "--editor --global-option --build-option --config-settings --target -t --prefix --log"),
     (&["cabal", "stack"], "--project-file --with-compiler exec"),
-    // Databases: words that begin with a dot or a backslash leave them.
+    // Databases: words that start with a dot or a backslash run programs or access files.
     (&["sqlite3"], ".shell* .system* .load* .output* .once* .import* .read* .backup* .save* .dump* .excel*"),
     (&["psql"], "-f --file -o --output -L --log-file"),
     (&["mysql", "mariadb"], "--tee --init-command --default-auth --plugin-dir --pager --socket"),
@@ -57,7 +57,7 @@ const LOADING: &[Loading] = &[
     (&["exiftool", "convert", "magick", "ffmpeg", "dos2unix", "unix2dos"], "-W -w -n -config -if"),
     (&["enscript", "groff", "troff"], "-I -U -P"),
     (&["yt-dlp", "youtube-dl"], "--exec --config-locations --plugin-dirs --downloader --external-downloader -o --output"),
-    // What goes to other machines or comes from them.
+    // Network programs.
     (&["wget", "wget2"], "-O --output-document --post-data --post-file --body-data --body-file -e --execute --use-askpass -i --input-file -P -o -a --warc-file"),
     (&["curl"], "-K --config -o --output -O --remote-name -T --upload-file -d --data* -F --form* --output-dir -E --engine --dump-header -D -c --cookie-jar"),
     (&["aria2c"], "-o -d --dir --out --on-*"),
@@ -149,7 +149,7 @@ pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
 pub(super) fn are_named(command: &Command<'_, '_>, words: &[Vec<String>]) -> bool {
     let is_named = |option: &str| {
         let name = option.split_once('=').map_or(option, |(name, _)| name);
-        // A value that the rule names is permitted, and no other.
+        // Only values that the rule includes are permitted.
         words.iter().flatten().any(|word| word == option || word == name)
     };
     !LAUNCHES.contains(command.name) && loading_words(command).into_iter().all(is_named)
@@ -165,9 +165,9 @@ fn is_option(word: &str, option: &str) -> bool {
         return true;
     }
     match option.as_bytes() {
-        // Six letters of a long option are enough for it, and for hardly another one.
+        // Six letters of a long option identify it almost uniquely.
         [b'-', b'-', ..] => name.len() >= 6 && option.starts_with(name),
-        // `-ofile`: one letter takes its value in the same word.
+        // `-ofile`: a one-letter option with its value in the same word.
         [b'-', letter] if letter.is_ascii_alphabetic() => {
             !word.starts_with("--") && word.len() > 2 && word.starts_with(option)
         }
@@ -178,7 +178,7 @@ fn is_option(word: &str, option: &str) -> bool {
 pub(super) const SHAPES: &[Shape] = &[Shape {
     id: OPTION_LOADS_ID,
     floor: Sandbox,
-    // Asked by `of_command`, which looks the program up in the tables above.
+    // Checked by `of_command`, which looks up the program in the tables above.
     programs: &[],
     fires: |command| !loading_words(command).is_empty(),
     reason: "has an option that runs, loads, writes or sends its value",

@@ -5,6 +5,7 @@ use super::shape::Shape;
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // T1529. An agent's work ends with the machine, and so do other users' programs.
         id: "switch-off",
         floor: Deny,
         programs: &[
@@ -19,6 +20,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "kexec",
         ],
         fires: |command| match command.name {
+            // Run levels: `init` without one, such as `git init`, is another program's subcommand.
             "init" | "telinit" => command.says(&["0", "1", "6", "s", "S"]),
             "systemctl" | "loginctl" => command.is_sub(&[
                 "poweroff",
@@ -45,6 +47,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // PID -1 is every process that the user may signal (kill(2)), and PID 1 ends the machine or the container.
         id: "kill-everything",
         floor: Deny,
         programs: &["kill", "killall5", "pkill", "killall", "skill"],
@@ -62,6 +65,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["kill 4711", "kill -9 4711", "kill -1 4711", "pkill -u me node"],
     },
     Shape {
+        // A module or a BPF program runs in the kernel, beyond every sandbox.
         id: "kernel",
         floor: Deny,
         programs: &[
@@ -78,6 +82,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
         fires: |command| match command.name {
             "sysctl" => {
+                // sysctl(8) writes with `key=value` even without `-w`.
                 command.has("-w --write -p --load --system") || command.known().any(|word| word.contains('='))
             }
             "modprobe" => !command.has("-n --dry-run --show -D --show-depends -c --showconfig"),
@@ -100,6 +105,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["sysctl -a", "sysctl kernel.hostname", "lsmod", "modprobe -n x", "modinfo x"],
     },
     Shape {
+        // T1562.004. Asked and not denied, because administrators let agents maintain rules.
         id: "firewall",
         floor: Ask,
         programs: &[
@@ -137,6 +143,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["iptables -L -n", "ufw status", "nft list ruleset"],
     },
     Shape {
+        // Everything that follows runs with rights that the rules for this user do not describe.
         id: "other-user",
         floor: Ask,
         programs: &[
@@ -175,6 +182,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["sudo -l", "sudo --version", "echo sudo ls", "ls sudo", "doas -L"],
     },
     Shape {
+        // T1548.001: a set-user-ID copy of a shell keeps root's rights for every later command.
         id: "grant-rights",
         floor: Deny,
         programs: &["chmod", "setcap", "install", "mkdir"],
@@ -204,6 +212,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // T1136, a new account outlives the agent's session.
         id: "users",
         floor: Ask,
         programs: &[
@@ -265,6 +274,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["id", "groups", "getent passwd", "passwd -S", "chage -l me", "pwpolicy getaccountpolicies"],
     },
     Shape {
+        // A mount can hide files, or show those of another machine, under paths that rules allow.
         id: "mount",
         floor: Ask,
         programs: &[
@@ -294,6 +304,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["mount", "losetup", "diskutil list", "df -h", "zfs list"],
     },
     Shape {
+        // In another root, `/etc/passwd` and every other path of a rule is another file.
         id: "other-namespace",
         floor: Ask,
         programs: &["nsenter", "unshare", "chroot", "setns", "ip", "lxc-attach", "capsh"],
@@ -306,6 +317,8 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["ip addr", "ip netns list", "lsns"],
     },
     Shape {
+        // T1055 and T1003: the memory of another process contains its secrets, and can be changed to run code with
+        // its rights.
         id: "attach",
         floor: Ask,
         programs: &[

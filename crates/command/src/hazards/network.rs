@@ -68,6 +68,7 @@ pub(super) static SENDERS: LazyLock<Names> = LazyLock::new(|| {
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // T1059.004: the listener types into a shell with the rights of this user.
         id: "network-shell",
         floor: Deny,
         programs: &[
@@ -90,13 +91,13 @@ pub(super) const SHAPES: &[Shape] = &[
                 let word = word.to_ascii_lowercase();
                 word.contains("exec:") || word.contains("system:") || word.contains("shell:")
             }),
-            // The window opens at a remote X server, whose user gets a shell here.
+            // The window opens on a remote X server, whose user gets a shell here.
             "xterm" => command
                 .known()
                 .any(|word| word.contains("-display") || word.contains(":0") || word.contains(":1")),
             "telnetd" | "pwncat" | "gs-netcat" | "gsocket" => true,
             "rbash" => false,
-            // ncat(1) and the traditional nc run a program on the connection; OpenBSD's means something else by the letters.
+            // ncat(1) and the traditional nc run a program on the connection; in OpenBSD's nc, the letters have other meanings.
             _ => command.has("-e -c --exec --sh-exec --lua-exec"),
         },
         reason: "gives the remote end of a connection a shell",
@@ -114,6 +115,8 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["nc -z host 22", "socat - TCP:h:1", "echo nc -e sh", "ncat h 80"],
     },
     Shape {
+        // T1572. A tunnel makes local services reachable that were never meant to be, such as databases without a
+        // password.
         id: "network-listen",
         floor: Ask,
         programs: &[
@@ -183,6 +186,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["nc host 80", "ssh host ls", "echo nc -l", "code .", "tailscale status", "ngrok version"],
     },
     Shape {
+        // T1567. The file name alone does not show whether its content may leave the machine.
         id: "upload",
         floor: Ask,
         programs: &["curl", "wget", "wget2", "http", "https", "xh"],
@@ -209,6 +213,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // Such a file can set a proxy, an output file or an upload, which this text does not show.
         id: "fetch-settings",
         floor: Ask,
         programs: &["curl", "wget", "wget2"],
@@ -228,6 +233,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["curl -e referer h", "curl -sSL h", "wget -q h"],
     },
     Shape {
+        // Anyone on the way can replace the download. The sandbox limits the damage.
         id: "fetch-unchecked",
         floor: Sandbox,
         programs: &["curl", "wget", "wget2"],
@@ -238,6 +244,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["curl -sSL h", "wget h", "curl --key k h"],
     },
     Shape {
+        // `file:` reads around the checks of file names, and of network addresses.
         id: "fetch-local-file",
         floor: Ask,
         programs: &["curl", "lynx", "links", "w3m"],
@@ -248,6 +255,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["curl https://e.example/file", "cat file"],
     },
     Shape {
+        // T1046 and T1040: scanners and sniffers find targets and passwords.
         id: "network-scan",
         floor: Ask,
         programs: &[
@@ -276,7 +284,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
         fires: |command| match command.name {
             "tcpdump" | "tshark" => !command.has("-r --version --help -h -D --list-interfaces"),
-            // A project looks for secrets in itself; elsewhere they are those of others.
+            // Projects scan themselves for secrets; anywhere else, the secrets belong to others.
             "trufflehog" | "gitleaks" => {
                 let is_beyond = |word: &str| word.starts_with(['/', '~']) || word.starts_with("..");
                 command.known().any(|word| {
@@ -304,6 +312,8 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // T1071.004: every resolver passes the name on to the owner of the domain, also where all connections are
+        // closed.
         id: "name-tunnel",
         floor: Ask,
         programs: &["dig", "nslookup", "host", "ping", "drill"],
@@ -318,6 +328,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["dig example.com", "ping -c1 $host", "host a.example"],
     },
     Shape {
+        // Only a remote destination counts: copying from a server to the workspace is a download.
         id: "copy-away",
         floor: Ask,
         programs: &["scp", "rsync", "sftp", "rclone", "gsutil", "croc", "aws", "gcloud", "az"],
@@ -334,6 +345,7 @@ pub(super) const SHAPES: &[Shape] = &[
                     && command.operands().last().is_some_and(|word| spelled(word).starts_with("s3://"))
                     && command.says(&["cp", "sync", "mv", "put-object"])
             }
+            // Subcommands of several services, at different depths, so any word counts.
             "gcloud" | "az" => command.says(&["upload", "upload-batch", "scp"]),
             _ => command.operands().next().is_some(),
         },
@@ -358,6 +370,7 @@ fn spelled<'a>(word: &'a stockade_shell::Arg<'_>) -> &'a str {
 }
 
 fn is_remote(word: &str) -> bool {
+    // A colon after a slash belongs to a file name: `scp ./a:b c`.
     word.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'))
 }
 
@@ -367,6 +380,7 @@ fn only_short_e(command: &Command<'_, '_>) -> bool {
 }
 
 fn sends_file(command: &Command<'_, '_>) -> bool {
+    // `@-` is standard input, which the flows check.
     let at = |word: &str| word.starts_with('@') && word != "@-";
     command.has("-T --upload-file --post-file --body-file")
         || command

@@ -89,6 +89,7 @@ pub(super) const AWAITS_FILE_LIST_ID: &str = "awaits-file-list";
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // GTFOBins lists these options: they turn a program that a rule allows into one that runs any other.
         id: "option-runs",
         floor: Ask,
         programs: PROGRAMS,
@@ -137,6 +138,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // make runs every recipe with the program in `SHELL`.
         id: "make-shell",
         floor: Ask,
         programs: &["make", "gmake"],
@@ -152,6 +154,8 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["make all", "make CC=gcc", "make -C x"],
     },
     Shape {
+        // ssh runs `ProxyCommand` and `LocalCommand` here, before it has authenticated the server (CVE-2023-51385 is
+        // one abuse).
         id: "ssh-runs",
         floor: Ask,
         programs: &["ssh", "scp", "sftp", "slogin", "rsync", "sshfs", "ssh-copy-id", "mosh"],
@@ -191,6 +195,8 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["ssh h ls", "ssh -o StrictHostKeyChecking=yes h", "scp a h:", "ssh -i k h"],
     },
     Shape {
+        // Without a host key, anyone on the way is the server. A forwarded agent lets that server use the user's
+        // keys.
         id: "ssh-unchecked",
         floor: Ask,
         programs: &["ssh", "scp", "sftp"],
@@ -207,11 +213,13 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["ssh h", "ssh -o StrictHostKeyChecking=accept-new h"],
     },
     Shape {
+        // The names come from a file or another program, so none of them could be checked.
         id: AWAITS_FILE_LIST_ID,
         floor: Ask,
         programs: &["xargs", "gxargs", "parallel"],
         fires: |command| {
             let inner = command.operands().filter_map(|word| word.known());
+            // The program, perhaps after a wrapper such as `sudo` or an option of xargs with its value.
             inner.map(last_name).take(3).any(|word| {
                 matches!(
                     word,
@@ -244,6 +252,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["xargs -0 echo", "xargs echo", "ls | xargs grep x", "xargs wc -l"],
     },
     Shape {
+        // zsh modules and bash loadables do what rules forbid programs to do: `zf_rm` is `rm`, and `ztcp` is `nc`.
         id: "shell-plugin",
         floor: Deny,
         programs: &[
@@ -252,6 +261,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
         fires: |command| match command.name {
             "enable" => command.has("-f -d"),
+            // `hash -p FILE NAME` makes a name run another file. `hash -r` only clears the cache.
             "hash" => command.has("-p -d"),
             "emulate" => command.has("-c") || command.says(&["-c"]),
             _ => command.words().next().is_some(),
@@ -270,12 +280,14 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["echo zmodload", "hash -r", "enable -n echo", "emulate zsh"],
     },
     Shape {
+        // A sourced file can redefine `cd`, `git` and every other name that the following commands use.
         id: "sources-file",
         floor: Ask,
         programs: &["source", "."],
         fires: |command| {
             command.operands().next().is_none_or(|word| {
                 let target = super::target::Target::of(word);
+                // Files of the workspace are the agent's own code, which it could run in any other way.
                 target.base != super::target::Base::Here
                     || target.fits_any(&["**/.env", "**/.envrc", "**/.env.*"])
             })
@@ -286,6 +298,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["source venv/bin/activate", ". ./lib.sh"],
     },
     Shape {
+        // `eval` parses the value again, so quotes around it do not help.
         id: "evaluates-text",
         floor: Ask,
         programs: &["eval"],
@@ -299,11 +312,13 @@ pub(super) const SHAPES: &[Shape] = &[
 
 fn runs_option(command: &Command<'_, '_>) -> bool {
     let Some([(_, options), ..]) = RUNNING_BY_NAME.get(command.name).map(Vec::as_slice) else { return false };
+    // `-e ssh` is the default transport, written out in countless scripts.
     if command.name == "rsync"
         && command.texts(options).all(|value| value == "ssh" || value.starts_with("ssh -p"))
     {
         return false;
     }
+    // tar accepts its options as a first word without a dash: `tar cIf prog x y`.
     let bundled = command.name.ends_with("tar")
         && command
             .operand(0)
@@ -312,7 +327,7 @@ fn runs_option(command: &Command<'_, '_>) -> bool {
         || options.split_ascii_whitespace().any(|option| {
             let single = option.starts_with('-') && !option.starts_with("--") && option.len() > 2;
             if single {
-                // Such programs write long options with one dash.
+                // These programs have long options with one dash.
                 return command.known().any(|word| {
                     word == option
                         || word.strip_prefix(option).is_some_and(|rest| rest.starts_with(['=', ':']))

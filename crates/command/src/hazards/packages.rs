@@ -7,6 +7,7 @@ use stockade_shell::Arg;
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // T1195: a URL can serve another package to each client, and no registry withdraws a malicious one.
         id: "install-from-anywhere",
         floor: Ask,
         programs: &[
@@ -60,6 +61,8 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // Install scripts run code of every dependency. The sandbox contains neither the user's credentials nor other
+        // projects.
         id: "install-package",
         floor: Sandbox,
         programs: &[
@@ -103,6 +106,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // Packages of the system install files and run scripts as root.
         id: "system-package",
         floor: Ask,
         programs: &[
@@ -136,7 +140,7 @@ pub(super) const SHAPES: &[Shape] = &[
             }
             "nix-env" => command.has("-i -e -u --install --uninstall --upgrade"),
             "emerge" => !command.has("-p --pretend -s --search"),
-            // apt-get(8): nothing is changed, it is only shown what would be.
+            // apt-get(8): a simulation changes nothing.
             "apt" | "apt-get" | "aptitude"
                 if command.has("-s --simulate --just-print --dry-run --recon --no-act") =>
             {
@@ -184,6 +188,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // A published version cannot be taken back by everyone who has installed it.
         id: "publish",
         floor: Ask,
         programs: &[
@@ -227,10 +232,12 @@ pub(super) const SHAPES: &[Shape] = &[
                     "transfer",
                 ])
             }
+            // Withdrawing a version breaks everyone who depends on it.
             "gem" => command.is_sub(&["push", "yank"]),
             "twine" => command.is_sub(&["upload"]),
             "mvn" => command.says(&["deploy"]),
             "dotnet" | "nuget" => command.says(&["push"]),
+            // `--dry-run` packs and checks without uploading.
             "npm" | "pnpm" | "cargo" | "poetry" if command.has("--dry-run") => false,
             _ => command.is_sub(&[
                 "publish",

@@ -5,6 +5,7 @@ use super::shape::Shape;
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // T1053: the command runs later, without the sandbox and the rules of now.
         id: "schedule",
         floor: Deny,
         programs: &["crontab", "at", "batch", "anacron", "schtasks", "launchctl", "atrm", "systemd-run"],
@@ -30,6 +31,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["crontab -l", "at -l", "launchctl list", "echo crontab x", "systemd-run --user ls"],
     },
     Shape {
+        // T1543: a service starts at every boot, with rights of its own.
         id: "service",
         floor: Ask,
         programs: &[
@@ -80,6 +82,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["systemctl status x", "systemctl list-units", "service ssh status"],
     },
     Shape {
+        // T1574: other users start the program under a name that they trust.
         id: "default-program",
         floor: Ask,
         programs: &[
@@ -116,6 +119,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["update-alternatives --list editor", "defaults read", "gsettings get a b"],
     },
     Shape {
+        // The process would outlive the command's time limit, and in a sandbox it is ended anyway.
         id: "detach",
         floor: Ask,
         programs: &["disown", "daemonize", "start-stop-daemon", "pm2", "forever", "supervisorctl"],

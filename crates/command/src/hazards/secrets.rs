@@ -5,6 +5,8 @@ use super::shape::Shape;
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // T1555. Programs get the credential from the store themselves, so printing it only brings it into the
+        // transcript of the model.
         id: "print-credential",
         floor: Deny,
         programs: &[
@@ -118,6 +120,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // T1552.001. In the workspace, the same search is ordinary work.
         id: "look-for-secrets",
         floor: Ask,
         programs: &["find", "gfind", "locate", "mlocate", "plocate", "mdfind"],
@@ -162,10 +165,12 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // Variables such as `GITHUB_TOKEN` are printed with all others, and the output goes to the model.
         id: "print-environment",
         floor: Ask,
         programs: &["env", "printenv", "set", "export", "declare", "typeset", "compgen", "ps", "launchctl"],
         fires: |command| match command.name {
+            // `env` prints the environment only if it has no program to run.
             "env" => command.operands().all(|word| word.known().is_some_and(|word| word.contains('='))),
             "printenv" => {
                 command.operands().next().is_none()
@@ -175,11 +180,14 @@ pub(super) const SHAPES: &[Shape] = &[
                         .any(super::environment::is_secret_name)
             }
             "set" => command.words().next().is_none(),
+            // Without a name, these list all variables with their values. `-f` lists functions.
             "export" | "declare" | "typeset" => command.operands().next().is_none() && !command.has("-f -F"),
             "compgen" => command.has("-v -e"),
             "ps" => {
                 command.has("-E")
                     || command.operands().filter_map(|word| word.known()).any(|word| {
+                        // BSD options have no dash: the `e` in `ps auxe` shows the environment, and in `ps -ef` it
+                        // does not.
                         word.contains('e') && word.chars().all(|letter| letter.is_ascii_lowercase())
                     })
             }
@@ -233,6 +241,7 @@ fn of_browser(pattern: &str) -> bool {
         "access_tokens.db",
         "credentials.db",
     ];
+    // Longer than any name of the table. A glob can have the length of the command.
     const MAX_PATTERN: usize = 200;
     let pattern = pattern.get(..MAX_PATTERN.min(pattern.len())).unwrap_or_default().to_ascii_lowercase();
     KEPT.iter().any(|kept| pattern.contains(kept))

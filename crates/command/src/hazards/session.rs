@@ -7,6 +7,7 @@ use stockade_shell::Arg;
 
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // T1562.003, by a builtin instead of a variable.
         id: "forget-history",
         floor: Ask,
         programs: &["unset"],
@@ -17,6 +18,7 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["unset x", "echo HISTFILE", "unset -f HISTORY"],
     },
     Shape {
+        // The mode applies to every file that later commands create.
         id: "open-umask",
         floor: Ask,
         programs: &["umask"],
@@ -26,7 +28,8 @@ pub(super) const SHAPES: &[Shape] = &[
         matches: &["umask 000", "umask 0", "umask 002; umask 0000", "umask a=rwx", "umask 0770"],
         clean: &["umask", "umask 022", "umask -S", "umask 0077", "umask u=rwx,go=", "umask 002", "umask 27"],
     },
-    // date(1): an operand that does not begin with a plus is a time to set.
+    // date(1): an operand without a leading plus sets the time. An old clock accepts expired certificates, and gives logs a false
+    // order.
     Shape {
         id: "set-clock",
         floor: Ask,
@@ -76,7 +79,7 @@ fn sets_clock(command: &Command<'_, '_>) -> bool {
 fn opens(mask: &Arg<'_>) -> bool {
     let Some(mask) = mask.known() else { return false };
     if mask.starts_with(|sign: char| sign.is_ascii_digit()) {
-        // The last digit is about everybody, and two of it takes the right to write away.
+        // The last digit is for other users, and its bit 2 removes write permission.
         let last = mask.chars().last().and_then(|digit| digit.to_digit(8));
         return last.is_none_or(|digit| digit & 2 == 0);
     }

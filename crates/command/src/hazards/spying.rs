@@ -4,7 +4,7 @@ use super::Floor::Ask;
 use super::shape::Shape;
 
 pub(super) const SHAPES: &[Shape] = &[
-    // MITRE T1056, T1113, T1115, T1123, T1125.
+    // MITRE T1056, T1113, T1115, T1123, T1125: recordings of what the user sees, copies, says and types, including passwords.
     Shape {
         id: "capture-user",
         floor: Ask,
@@ -52,7 +52,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "xsel" => command.has("-o --output") || command.words().next().is_none(),
             "xinput" => command.says(&["test", "test-xi2", "--test", "--test-xi2"]),
             "libinput" => command.is_sub(&["debug-events", "record"]),
-            // ffmpeg(1): devices are formats of inputs.
+            // ffmpeg(1): capture devices are input formats.
             "ffmpeg" => command.says(&[
                 "x11grab",
                 "kmsgrab",
@@ -101,7 +101,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "echo screencapture",
         ],
     },
-    // MITRE T1040.
+    // MITRE T1040: unencrypted protocols contain passwords.
     Shape {
         id: "capture-packets",
         floor: Ask,
@@ -121,14 +121,14 @@ pub(super) const SHAPES: &[Shape] = &[
             "mitmproxy",
             "mitmdump",
         ],
-        // tshark(1): with a file to read it listens to nothing.
+        // tshark(1): with an input file, it captures nothing.
         fires: |command| !command.has("-r --read-file --help --version -h -v -V -D --list-interfaces -G"),
         reason: "records network traffic of other programs and machines",
         fix: "ask an authorized person to do it; to read a capture file, use -r",
         matches: &["tshark -i eth0", "dumpcap -w a.pcap", "ngrep -d any password", "sudo tcpflow -i any"],
         clean: &["tshark -r a.pcap", "tshark --version", "dumpcap -D", "echo ngrep"],
     },
-    // MITRE T1548.001, T1083.
+    // MITRE T1548.001, T1083: each set-user-ID program is a candidate for privilege escalation.
     Shape {
         id: "look-for-rights",
         floor: Ask,

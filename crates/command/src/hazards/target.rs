@@ -36,6 +36,7 @@ pub(super) const MAX_NAMES: usize = 96;
 /// Maximum number of components of a directory that is tracked from one `cd` to the next.
 const MAX_FOLDER_NAMES: usize = 64;
 
+// Of Linux and macOS together, because the text may run on either.
 /// System directories, directly below the root.
 const SYSTEM: &[&str] = &[
     "bin",
@@ -70,7 +71,9 @@ impl Target {
     pub(super) fn of(arg: &Arg<'_>) -> Self {
         match arg {
             Arg::Known(text) if !text.bytes().any(is_special) => Self::spelled(text),
+            // A quoted `*` is a letter of the name, and not a glob.
             Arg::Known(text) => Self::spelled(&protected(text)),
+            // Without a text, such as for the output of a command, it can be any path.
             Arg::Unknown { spelling, .. } if spelling.is_empty() => {
                 Self { base: Base::Unknown, names: vec!["$".to_owned()] }
             }
@@ -83,6 +86,7 @@ impl Target {
         let (base, rest) = base_of(text);
         let mut target = Self { base, names: Vec::new() };
         rest.split('/').for_each(|name| target.push(name));
+        // After `..` was resolved: `/proc/self/task/../root` is `/proc/self/root`.
         target.through_proc();
         target.without_middle();
         target
@@ -100,6 +104,7 @@ impl Target {
 
     fn push(&mut self, name: &str) {
         match name {
+            // `//` and `/./` do not change a path, and are used to evade word lists.
             "" | "." => {}
             ".." => self.go_up(),
             name => self.go_into(without_variables(name)),
@@ -107,7 +112,7 @@ impl Target {
     }
 
     fn go_into(&mut self, name: String) {
-        // Above a home is the root, where the user is root: `~/../etc/shadow`.
+        // For the user root, the parent of the home is the root directory: `~/../etc/shadow`.
         let is_of_system =
             self.base == Base::Root && self.names == ["home"] && SYSTEM.contains(&name.as_str());
         if is_of_system {
@@ -121,8 +126,9 @@ impl Target {
         match (self.base, left.as_deref()) {
             (Base::Here, None) => self.base = Base::Above(1),
             (Base::Above(steps), None) => self.base = Base::Above(steps + 1),
+            // `~/..` is `/home` for most users. For root it is `/`, which `go_into` considers.
             (Base::Home, None) => (self.base, self.names) = (Base::Root, vec!["home".to_owned()]),
-            // `/dev/fd` is a link: above it lies what is known of the process.
+            // `/dev/fd` is a symlink to `/proc/self/fd`, so its parent is the process's directory in procfs.
             (Base::Root, Some("fd")) if self.names == ["dev"] => {
                 self.names = vec!["proc".to_owned(), "self".to_owned()];
             }
@@ -133,6 +139,7 @@ impl Target {
     /// `/proc/self/root` is the root, and `/proc/self/cwd` the working directory.
     fn through_proc(&mut self) {
         let is_process = |name: &str| {
+            // `$` is an unknown value such as `$$`, the shell's own process ID.
             matches!(name, "self" | "thread-self" | "*" | "$")
                 || name.bytes().all(|byte| byte.is_ascii_digit())
         };
@@ -152,6 +159,7 @@ impl Target {
         match (self.base, self.names.as_slice()) {
             (Base::Home, names) => Some(names),
             (Base::Root, [root, rest @ ..]) if root == "root" => Some(rest),
+            // Any user's home counts, because the name of the current user is not known here.
             (Base::Root, [homes, _, rest @ ..]) if homes == "home" || homes == "Users" => Some(rest),
             _ => None,
         }
@@ -159,6 +167,7 @@ impl Target {
 
     /// Returns the components without a trailing glob that matches everything.
     fn folder(&self) -> &[String] {
+        // `/*`, `/.*` and `/*.*` delete as much as `/`.
         let is_all = |name: &String| name.contains('*') && name.chars().all(|letter| "*.?!".contains(letter));
         let end = self.names.iter().rposition(|name| !is_all(name)).map_or(0, |last| last + 1);
         self.names.get(..end).unwrap_or_default()
@@ -168,8 +177,10 @@ impl Target {
     pub(super) fn is_everything(&self) -> bool {
         let is_system = |name: &String| SYSTEM.iter().any(|folder| names::fits(name, folder));
         match (self.base, self.folder()) {
+            // A parent directory contains the workspace itself, and usually other projects.
             (Base::Root | Base::Home | Base::Above(_), []) => true,
             (Base::Root, [folder]) => is_system(folder),
+            // `/home/.cache` and the like are files in the directory of homes.
             (Base::Root, [homes, user]) => (homes == "home" || homes == "Users") && !user.starts_with('.'),
             _ => false,
         }
@@ -213,7 +224,7 @@ impl Target {
             if !rest.as_bytes().contains(&b'/') && rest != "**" {
                 return self.names.last().is_some_and(|name| names::fits(name, rest));
             }
-            // Without `**` at the end there is one place where it can begin.
+            // Without a trailing `**`, it can only start at one position.
             let parts = 1 + rest.bytes().filter(|letter| *letter == b'/').count();
             let first = if rest.ends_with("**") { Some(0) } else { self.names.len().checked_sub(parts) };
             let last =
@@ -240,7 +251,7 @@ impl Target {
     /// Same as above for a pattern that may start at any component.
     fn likeness_anywhere(&self, pattern: &PathPattern) -> Likeness {
         let Some(last) = self.names.len().checked_sub(pattern.parts.len()) else { return Likeness::Other };
-        // Without `**` at the end there is one place where it can begin.
+        // Without a trailing `**`, it can only start at one position.
         let starts = if pattern.ends_below { 0..last + 1 } else { last..last + 1 };
         let mut nearest = Likeness::Other;
         for from in starts {
@@ -280,8 +291,10 @@ fn base_of(text: &str) -> (Base, &str) {
     let tail = text.find('/').and_then(|slash| text.get(slash..)).unwrap_or_default();
     match text {
         _ if text.starts_with('/') => (Base::Root, text),
+        // `~user` is another home, and treated alike. The parser writes `$HOME` as `${HOME}`.
         _ if text.starts_with('~') || text.starts_with("${HOME}") => (Base::Home, tail),
         _ if text.starts_with("${PWD}") => (Base::Here, tail),
+        // An empty variable makes the rest an absolute path, which `is_everything_when_empty` checks.
         _ if text.starts_with('$') && text.contains('/') => (Base::Unknown, tail),
         _ if text.starts_with('$') => (Base::Unknown, text),
         _ => (Base::Here, text),
@@ -307,6 +320,7 @@ fn protected(text: &str) -> String {
 
 /// Replaces every variable and substitution by `$`.
 fn without_variables(name: &str) -> String {
+    // A plain `$` is a letter of the name here, because the parser has expanded variables to `${…}`.
     if !name.as_bytes().contains(&b'$') || !(name.contains("${") || name.contains("$(")) {
         return name.to_owned();
     }

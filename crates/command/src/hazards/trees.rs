@@ -13,6 +13,7 @@ use stockade_shell::Arg;
 pub(super) const SHAPES: &[Shape] = &[READ_TREE, READ_HIDDEN];
 
 const READ_TREE: Shape = Shape {
+    // `grep -r . ~` prints every key below it without naming one.
     id: "read-tree",
     floor: Ask,
     programs: &[
@@ -59,6 +60,7 @@ const READ_TREE: Shape = Shape {
 };
 
 const READ_HIDDEN: Shape = Shape {
+    // In a sandbox, files with secrets cannot be opened, so the same search is harmless.
     id: "read-hidden-tree",
     floor: Sandbox,
     programs: &["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep"],
@@ -148,7 +150,7 @@ fn is_limited_to_names(command: &Command<'_, '_>) -> bool {
 pub(super) fn read_in(command: &Command<'_, '_>, folder: &Target) -> Option<Hazard> {
     let reads = READ_TREE.programs.contains(&command.name) && {
         let mut folders = folders(command);
-        // Searches without a folder look in the one where they run.
+        // Without a directory, a search starts in the working directory.
         if folders.is_empty() && matches!(command.name, "rg" | "ag" | "ack" | "ugrep") {
             folders.push(Target::spelled("."));
         }
@@ -195,7 +197,7 @@ fn holds_secrets(folder: &Target) -> bool {
         let names = names.or((folder.base == secret.base).then_some(folder.names.as_slice()));
         names.is_some_and(|names| secret.names.len() > names.len() && secret.names.starts_with(names))
     };
-    // Homes lie in these.
+    // Parent directories of homes.
     let is_root = folder.base == Base::Root
         && matches!(&*folder.names, [] | [_] if folder.is_everything() && holds_homes(folder));
     is_root || SECRETS.iter().any(is_above)
@@ -217,6 +219,6 @@ static SECRETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
         let paths = row.paths.iter().chain(row.matches).filter(move |_| !start.is_empty());
         paths.map(move |path| format!("{start}{path}"))
     });
-    // A process is called `self` too.
+    // `self` is also a name of a process.
     spelled.chain(["/proc/self/environ".to_owned()]).map(|path| Target::spelled(&path)).collect()
 });

@@ -26,6 +26,7 @@ pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
 /// The rows, the strictest first. They have no programs, because names are compared without case and extension.
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
+        // T1490: ransomware deletes shadow copies, so that files cannot be restored.
         id: "windows-destroy",
         floor: Deny,
         programs: &[],
@@ -57,6 +58,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // T1059.001 and T1218: signed system programs that run code from the network.
         id: "windows-hidden",
         floor: Deny,
         programs: &[],
@@ -86,6 +88,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // T1003: LSASS and the SAM contain the passwords of all accounts.
         id: "windows-secrets",
         floor: Deny,
         programs: &[],
@@ -115,6 +118,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // The parser reads the text as a Unix shell, so its words and quotes may be wrong.
         id: "windows-command",
         floor: Ask,
         programs: &[],

@@ -74,7 +74,8 @@ fn once_spelled(spelled: &Spelled, least: Sameness) -> Vec<Spelled> {
         if group.sameness > least {
             continue;
         }
-        // A rule that allows says nothing of what only begins with its words, and one about all of a program nothing of others.
+        // A rule that allows does not cover commands that only start with its words, and a rule for a whole program does not
+        // cover others.
         let is_other = group.sameness == Sameness::Instead;
         let may_be_shorter = least > Sameness::Same && !is_other;
         if spelled.is_part && is_other {
@@ -83,12 +84,12 @@ fn once_spelled(spelled: &Spelled, least: Sameness) -> Vec<Spelled> {
         let Some(rest) = spelling.rest_of(&rule, may_be_shorter) else { continue };
         for other in &group.spellings {
             let words = other.with(&rest);
-            // That would be all of a program, or all programs.
+            // That would match a whole program, or all programs.
             let named = usize::from(words.len() > 1);
             if words.iter().skip(named).all(|word| *word == ["*"]) {
                 continue;
             }
-            // Whatever begins with the words of the rule is matched by them.
+            // Commands that start with the words of the rule are matched by them already.
             if !rule.has_all(&words) {
                 let sameness = spelled.sameness.max(group.sameness);
                 let rows = spelled.rows.iter().copied().chain([number]).collect();

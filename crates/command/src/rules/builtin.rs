@@ -40,7 +40,7 @@ fn only_runs_its_text(run: &Run<'_>) -> bool {
             {
                 is_text |= letters.contains('c');
             }
-            // What follows the text are its own arguments.
+            // The words after the text are its own arguments.
             _ => return is_shell && is_text && word.is_some() && !run.open_ended,
         }
     }
@@ -359,7 +359,7 @@ static ROWS: &[Row] = rows! {
         ["apt list --installed", "apt-cache policy x"], ["apt install x", "apt-get list", "apt list -o x=y"];
     "machine-brew" Allow "brew list|ls|info|outdated|deps|leaves|config|--prefix|--version": "lists packages", [Deny(&["--github"])],
         ["brew list"], ["brew install x", "brew tap x", "brew info --github x"];
-    // Services, and what they wrote.
+    // Services and their logs.
     "service-read" Allow "systemctl status|show|list-units|list-unit-files|list-timers|list-sockets|list-jobs|list-dependencies|\
         is-active|is-enabled|is-failed|is-system-running|cat|get-default": "prints the state of services",
         [Deny(&["-H", "--host", "-M", "--machine", "--root", "--image"])],

@@ -381,7 +381,7 @@ fn broad(rule: &CommandRule) -> Result {
     {
         return Err(CommandRuleProblem::AnyProgram);
     }
-    // A program alone, and nothing behind it, is a command like any other.
+    // A program without arguments is an ordinary command.
     let open = !(is_exact && rest.is_empty())
         && rest.iter().all(|word| {
             word.iter().flat_map(|text| alternatives(text)).any(|text| Token::read(&text).is_anything())

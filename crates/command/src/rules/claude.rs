@@ -189,7 +189,7 @@ fn read(entry: &str, effect: Effect) -> Result<(CommandPattern, Option<&'static 
 }
 
 fn pattern(text: &str, takes_more: bool, effect: Effect) -> (CommandPattern, Option<&'static str>) {
-    // Braces are a list of words here, and characters there.
+    // Braces are alternatives here, and literal characters there.
     let words: Vec<Vec<String>> =
         text.split_whitespace().map(|word| vec![word.replace('{', "\\{").replace('?', "\\?")]).collect();
     let whole = if takes_more { CommandPattern::Prefix } else { CommandPattern::Exact };

@@ -116,7 +116,7 @@ impl Trial<'_> {
     fn all(&mut self) {
         for words in seeds(self.rule) {
             let command = joined(&words);
-            // A rule that holds in some folders only, or that another one outweighs, has nothing to hide.
+            // A rule that applies only in some directories, or that another rule overrides, is not tested.
             if !self.is_denied(&command) {
                 continue;
             }

@@ -60,8 +60,8 @@ impl Expressions {
 
 /// Compiles expressions, or returns the error message.
 pub(crate) fn build(patterns: &[&str]) -> Result<Regex, String> {
-    // Whether the engine can build full DFAs depends on what other crates of the program ask of it; what the rules may weigh
-    // must not.
+    // Whether the engine can build full DFAs depends on features that other crates enable. The memory limit of rules must not
+    // depend on them.
     let config = Regex::config().nfa_size_limit(Some(MAX_PROGRAM_BYTES)).onepass(false).dfa(false);
     let built = Regex::builder().configure(config).build_many(patterns);
     built.map_err(|error| error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string))

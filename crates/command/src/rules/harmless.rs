@@ -156,7 +156,7 @@ fn is_value(word: &str) -> bool {
 /// the subcommand.
 pub(crate) fn without_folder<'t>(run: &Run<'t>) -> Option<Run<'t>> {
     let name = run.argv.first().and_then(Arg::known).map(trusted).filter(|name| *name == "git")?;
-    // Most commands go nowhere, and cost nothing here.
+    // Most commands have no such option, and cost nothing here.
     run.argv.iter().find(|word| word.known() == Some("-C"))?;
     let (_, options) = IN_FRONT.iter().find(|(program, _)| *program == name)?;
     let mut argv: Vec<Arg<'t>> = run.argv.first().cloned().into_iter().collect();

@@ -125,7 +125,7 @@ pub(crate) fn id_of(words: &[&str]) -> String {
     let names: Vec<String> = words.iter().map(plain).filter(|name| !name.is_empty()).take(4).collect();
     let mut id = names.join("-");
     if words.len() > 4 {
-        // Longer commands share their first words.
+        // Longer commands often share their first words.
         let sum = words
             .iter()
             .flat_map(|word| word.bytes())

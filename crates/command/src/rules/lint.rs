@@ -91,7 +91,7 @@ fn unknown(rule: &Compiled, known: &[String]) -> Option<String> {
             return None;
         }
         let meant = nearest(&name, known.iter().map(String::as_str).filter(|one| one.len() > 2))?;
-        // Of short names, many are near each other.
+        // Many short names are similar to each other.
         (name.len() > 3).then(|| format!("unknown program `{}`: did you mean `{meant}`?", Escaped(&name)))
     })
 }

@@ -29,8 +29,8 @@ const fn program(programs: &'static [&'static str], options: &'static str) -> Li
 
 #[rustfmt::skip]
 static LISTED: [Listed; 24] = [
-    // bash(1), zshbuiltins(1), dash(1). Letters that differ between shells take no command in any of them. The options of `set` are
-    // listed by the crate that reads shells; `echo`, `test`, `true` and their like have none.
+    // bash(1), zshbuiltins(1), dash(1). Letters that differ between shells do not take a command in any of them. The options of
+    // `set` are in the crate `shell`; `echo`, `test`, `true` and similar builtins have none.
     builtin(&["jobs"], "-d -l -n -p -r -s"),
     builtin(&["dirs"], "-c -l -p -v -#"),
     builtin(&["times"], ""),
@@ -49,19 +49,19 @@ static LISTED: [Listed; 24] = [
     builtin(&["unset"], "-f -n -v"),
     builtin(&["kill"], ""),
     builtin(&["command"], "-v: -V:"),
-    // An operand ends them as well. `-W` is POSIX's way to give any other.
+    // An operand ends the options. `-W` can set any other option (POSIX).
     builtin(&["awk", "gawk", "mawk", "nawk"],
         "-F: -v: -b -c -C -h -k -M -n -N -O -P -r -s -S -t -V --field-separator= --assign= --posix --traditional --re-interval --csv \
          --characters-as-bytes --sandbox --version --help --copyright --non-decimal-data --use-lc-numeric --optimize --no-optimize --lint-old --bignum"),
-    // Some other options of these write files, or remove them.
+    // Some other options of these write or delete files.
     program(&["zcat", "gzcat", "bzcat", "xzcat", "lzcat", "zstdcat", "lz4cat"],
         "-d -f -k -q -s -v -V -L -T: -M: --decompress --force --keep --quiet --silent --verbose --version --help --small --no-warn \
          --no-sparse --threads="),
-    // Lists what is in an archive, from one volume.
+    // Listing an archive of one volume.
     program(&["tar", "gtar", "bsdtar"],
         "-t -f: -v -z -j -J -Z -a --list --file= --verbose --gzip --bzip2 --xz --zstd --wildcards --no-wildcards --exclude= --strip-components= \
          --numeric-owner --full-time --no-recursion --totals"),
-    // Others lead to another cluster, log what is sent, measure into a file, or start an editor.
+    // Others select another cluster, log requests, write a profile, or start an editor.
     program(&["kubectl", "oc"],
         "-n: -o: -l: -c: -L: -A -w -f -p -R -h -q -i -v: --namespace= --output= --selector= --all-namespaces --watch --watch-only --container= --follow \
          --previous --tail= --since= --since-time= --timestamps --prefix --all-containers --max-log-requests= --limit-bytes= --show-labels --show-kind \
@@ -76,14 +76,14 @@ static LISTED: [Listed; 24] = [
         "-n: -A -a -o: -q -l: -r -m: -d -h --namespace= --all-namespaces --all --output= --short --selector= --filter= --max= --offset= --date --reverse \
          --deployed --failed --pending --superseded --uninstalled --uninstalling --revision= --show-resources --show-desc --kube-context= --time-format= \
          --template= --client --versions --version= --regexp --devel --max-col-width= --help"),
-    // Words for files of certificates and for what is shown of them.
+    // Options for certificate files and for the parts to print.
     program(&["openssl"],
         "-in: -noout -text -subject -issuer -dates -startdate -enddate -serial -fingerprint -sha1 -sha256 -sha384 -sha512 -md5 -purpose -ext: -checkend: \
          -checkhost: -checkip: -checkemail: -modulus -pubkey -hash -subject_hash -issuer_hash -nameopt: -certopt: -inform: -email -ocsp_uri -ocspid -alias \
          -lastupdate -nextupdate -verify: -untrusted: -trusted: -verbose -x509_strict -partial_chain -show_chain -no_check_time -attime: -verify_hostname: \
          -verify_email: -verify_ip: -policy_check -crl_check -crl_check_all -issuer_checks -a -v -V -b -o -p -d -f -r -e -m -s -c -stdname -psk -srp \
          -tls1 -tls1_1 -tls1_2 -tls1_3 -i -dump -dlimit: -offset: -length: -hex -bits: -generate -safe -checks: -help"),
-    // The options of grep(1), without those that read patterns or names from files.
+    // The options of grep(1), except those that read patterns or names from files.
     program(&["zgrep", "zegrep", "zfgrep", "bzgrep", "bzegrep", "bzfgrep", "xzgrep", "xzegrep", "xzfgrep"],
         "-a -A: -B: -b -c -C: -d: -D: -e: -E -F -G -h -H -i -l -L -m: -n -o -q -r -R -s -T -u -U -v -w -x -y -z -P -# \
          --after-context= --before-context= --context= --count --extended-regexp --fixed-strings --basic-regexp --perl-regexp --regexp= \
@@ -124,7 +124,7 @@ mod tests {
                 if !getopt::parse(&option, 1, &row.options, row.order).unknown {
                     continue;
                 }
-                // What `command` runs is judged by itself.
+                // The command that `command` runs is checked separately.
                 for program in row.programs.iter().filter(|program| **program != "command") {
                     for text in [format!("{program} -{letter} ls"), format!("{program} -{letter}ls")] {
                         assert!(effect(&text) > Effect::Allow, "{text}");

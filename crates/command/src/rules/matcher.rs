@@ -142,7 +142,7 @@ impl Compiled {
     /// Compiles a rule as written, and once more for every equivalent form of its words.
     pub(crate) fn all(rule: CommandRule, layer: Layer) -> Vec<Self> {
         let written = Self::new(rule, layer);
-        // The built-in rows name what they mean, and of several programs at once.
+        // The built-in rows list their equivalent forms themselves, for several programs at once.
         let others = match &written.rule.pattern {
             CommandPattern::Prefix(words) | CommandPattern::Exact(words) if layer > Layer::BuiltIn => {
                 let least = if written.is_strict() { Sameness::Instead } else { Sameness::Same };
@@ -200,7 +200,7 @@ impl Compiled {
             true => Wanted::any_of(&names_of(&known, option)),
             false => Wanted::new(option),
         };
-        // A rule never becomes milder by what an option is called besides.
+        // A rule must not become milder because an option has other names.
         let (denies, allows) = (rule.effect >= Effect::Ask, rule.effect == Effect::Allow);
         let asked = options.iter().chain(&rule.guards.require);
         let parts =
@@ -394,7 +394,7 @@ impl Compiled {
                         return Match::No(Mismatch::Word(index + 1, Cow::Borrowed(text)));
                     }
                 }
-                // Of several words the first fits, and what follows is beyond a pattern that ends here.
+                // The first of several words matches, and the others follow the end of the pattern.
                 Some(Arg::Unknown { prefix, count, .. })
                     if word.iter().any(|token| token.fits_all(prefix))
                         && !options::is_option(prefix)
@@ -435,7 +435,7 @@ impl Compiled {
                 }
                 Arg::Known(text) if options::is_option(text) => after_option = !text.contains('='),
                 Arg::Known(_) if after_option => after_option = false,
-                // `cargo +nightly build`: which of the versions is run.
+                // `cargo +nightly build`: the word selects a toolchain.
                 Arg::Known(text) if index == 1 && text.starts_with('+') => {}
                 Arg::Known(text) => return Match::No(Mismatch::Word(index + 1, Cow::Borrowed(text))),
                 Arg::Unknown { prefix, count, .. } => {
@@ -453,7 +453,7 @@ impl Compiled {
         if wanted.is_empty() {
             return match self.rule.effect {
                 Effect::Deny => Match::Yes,
-                // A milder rule that only matches with a gap must not win against a stricter one.
+                // A milder rule that matches with words in between must not win against a stricter one.
                 _ => Match::Maybe(Mismatch::Gap),
             };
         }

@@ -114,7 +114,7 @@ impl Wanted {
 
     fn looked_for(&self, words: &Words<'_, '_>) -> Presence {
         let is_there = match &self.kind {
-            // Whatever spells a cluster has its letters.
+            // Every notation of a cluster contains its letters.
             Kind::Option { letters: Some(letters) } => letters & !words.letters == 0,
             _ => words.args.iter().filter_map(Arg::known).any(|word| self.is_spelled_by(word)),
         };
@@ -139,7 +139,7 @@ impl Wanted {
         match &self.kind {
             Kind::Word => word == self.text,
             Kind::Pattern(pattern) => word == self.text || pattern.fits(word),
-            // The dash and the letter after it tell nearly all words apart.
+            // The dash and the letter after it exclude nearly all words.
             Kind::Option { .. } if word.as_bytes().get(..2) != self.text.as_bytes().get(..2) => false,
             Kind::Option { .. } => {
                 let name = without_value(word);
@@ -200,8 +200,8 @@ fn first_unseen(run: &Run<'_>) -> Option<usize> {
             Arg::Known(word) if word == "--" => return None,
             Arg::Unknown { prefix, count, spelling } => {
                 let is_pattern = harmless::is_only_pattern(spelling);
-                // Where it becomes several words, the first may begin harmlessly and the others not, unless all are names
-                // that begin as the pattern does.
+                // If it expands to several words, only the first is known to start harmlessly, unless all are file names with the
+                // prefix of the glob.
                 let varies =
                     prefix.is_empty() || prefix.starts_with('-') || (*count == WordCount::Any && !is_pattern);
                 let is_harmless = match *harmlessness.get_or_insert_with(|| harmless::of(run)) {

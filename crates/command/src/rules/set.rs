@@ -174,7 +174,7 @@ impl RuleSet {
     pub(crate) fn ask<'s>(&'s self, run: &Run<'_>, context: &PartContext<'_>) -> Said<'s> {
         let said = self.ask_as_written(run, context);
         match harmless::without_folder(run).filter(|_| said.winner.is_none()) {
-            // Where it runs then is for no rule about folders to permit.
+            // Rules with directory conditions must not allow it, because it runs in another directory.
             Some(there) => self.ask_as_written(&there, &PartContext { moves: true, ..*context }),
             None => said,
         }
@@ -252,7 +252,7 @@ impl RuleSet {
                 .filter(|rule| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn)
             {
                 tried += 1;
-                // Legitimate commands do not name a program this often among the words of another one.
+                // Legitimate commands do not repeat the name of a program this often in the arguments of another.
                 if tried > MAX_CARRIED || rule.is_carried_by(run, at) {
                     return Some(rule);
                 }
@@ -271,7 +271,7 @@ impl RuleSet {
             texts.iter().flat_map(|text| text.split(|letter| !is_within(letter))).collect();
         let mut tried = 0;
         for word in &words {
-            // `-rm` of `${x:-rm}` is the operator and the word.
+            // The `-rm` in `${x:-rm}` is an operator and a word.
             let word = word.trim_start_matches(['-', '+']);
             for rule in self
                 .about(word)
@@ -324,7 +324,7 @@ impl<'p> Said<'p> {
         if best.is_some() && effect(best) > effect(self.winner) {
             self.winner = best;
         }
-        // A rule that may match counts where it would decide: it is more specific than the one that does match.
+        // A rule that may match counts only if it would decide, because it is more specific than the one that matches.
         let counts = |maybe: &Candidate<'_>| heard.best.is_none_or(|best| maybe.key() > best.key());
         for maybe in heard.maybe.into_iter().flatten().filter(counts) {
             if effect(Some(maybe.rule)) > effect(self.maybe) {

@@ -31,7 +31,7 @@ pub(crate) fn shadowed(rules: &[Compiled]) -> Vec<ShadowedRule> {
     }
     let mut found = Vec::new();
     for group in alike.values().filter(|group| group.len() > 1) {
-        // The strongest of each layer: however many rules say the same, each is compared with few.
+        // Only the strongest rule of each layer, so that each rule is compared with a few, however many are equal.
         let strongest = Layer::ALL.map(|layer| {
             let of_layer = group.iter().filter(|rule| rule.layer == layer && always_matches(rule));
             of_layer.max_by_key(|rule| (rule.specificity(), std::cmp::Reverse(&rule.rule.id)))

@@ -8,6 +8,7 @@ use crate::hazards::shape::Shape;
 
 pub(in crate::hazards) const SHAPES: &[Shape] = &[
     Shape {
+        // GNU sed's `e` runs a command, and the flag `e` of `s` runs the result of a replacement.
         id: "stream-editor",
         floor: Ask,
         programs: &["sed", "gsed"],
@@ -39,6 +40,7 @@ pub(in crate::hazards) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // `w` writes to any file, although sed looks like a filter.
         id: "stream-editor-writes",
         floor: Ask,
         programs: &["sed", "gsed"],
@@ -56,6 +58,7 @@ pub(in crate::hazards) const SHAPES: &[Shape] = &[
         clean: &["sed s/a/b/ f", "sed 's/w/x/' f", "sed -n '5p' w", "sed 's/^/w /' f"],
     },
     Shape {
+        // The remaining commands of sed are harmless in a sandbox.
         id: "stream-editor-unclear",
         floor: Sandbox,
         programs: &["sed", "gsed"],

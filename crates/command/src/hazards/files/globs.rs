@@ -29,18 +29,18 @@ fn verdict(glob: &str) -> Verdict {
 
 #[rustfmt::skip]
 const TABLE: &[(&str, Verdict)] = &[
-    // An ending that many files have speaks of nothing.
+    // A common extension indicates nothing.
     ("*.md", Nothing), ("src/*.rs", Nothing), ("src/*.c", Nothing), ("data/*.csv", Nothing), ("tests/*.py", Nothing),
     ("src/**/*.ts", Nothing), ("/etc/*release", Nothing), ("*_test.go", Nothing), ("[a-z]*.md", Nothing),
     ("chapter-??.tex", Nothing), ("/app/*.log", Nothing), ("~/notes/*.md", Nothing), ("/usr/bin/*pdp", Nothing),
     ("*.example", Nothing), ("packages/*/src/index.js", Nothing), ("/var/log/*.log", Nothing),
     ("*.toml", Nothing), ("*/*.md", Nothing), ("*/README*.md", Nothing), ("*.d", Nothing), ("/sys/class/net/*/address", Nothing),
     ("server*.pub", Nothing), ("~/.ssh/*.pub", Nothing), ("*.pub.pem", Nothing), ("/proc/[0-9]*/status", Nothing),
-    // It may be one.
+    // It may match a secret.
     ("*", Perhaps), ("x*", Perhaps), ("i*", Perhaps), ("log*", Perhaps), ("*.json", Perhaps), ("src/*", Perhaps),
     ("?", Nothing), ("/usr/bin/*pdp*", Perhaps), ("cred*", Perhaps), ("*.tf*", Perhaps), ("README*", Perhaps), ("/etc/s*", Perhaps),
     ("/proc/self/*", Perhaps), ("[[:alnum:]]*", Perhaps),
-    // It speaks of one.
+    // It indicates a secret.
     ("id_*", Secret), ("id_*.bak", Secret), ("*_rsa", Secret), ("??_rsa", Secret), ("id_rs?", Secret),
     (".ssh/*", Secret), ("~/.ssh/*", Secret), ("~/.s*/id_rsa", Secret), ("*/.ssh/id_*", Secret),
     ("*.pem", Secret), ("certs/*.pem", Secret), ("*.pe?", Secret), ("[a-z]*.p12", Secret), ("*.kdbx", Secret),
@@ -69,7 +69,7 @@ fn secrets() -> impl Iterator<Item = String> {
             Scope::Machine => format!("/{path}"),
         })
     })
-    // Patterns are compared as they are spelled, and some rows show that case does not matter, or any ending.
+    // Globs are compared with case, and the examples of some rows have other cases or extensions.
     .filter(|path| verdict(path) == Secret && !path.bytes().any(|byte| byte.is_ascii_uppercase()))
     .filter(|path| verdict(&path[..path.len() - 1]) != Secret)
 }
@@ -82,7 +82,7 @@ fn no_pattern_that_names_a_secret_is_taken_for_nothing() {
         let (folder, name) = path.split_at(start);
         for from in 0..name.len() {
             for to in from + 1..=name.len() {
-                // A leading dot has to be written.
+                // A glob must have the leading dot literally.
                 if from == 0 && name.starts_with('.') {
                     continue;
                 }
@@ -105,7 +105,7 @@ fn no_pattern_that_names_a_secret_is_taken_for_nothing() {
 fn one_letter_less_hides_no_secret() {
     for path in secrets() {
         let start = path.rfind('/').map_or(0, |slash| slash + 1);
-        // Fewer letters are too few to be recognised by.
+        // Fewer letters do not indicate anything.
         for at in (start + 1..path.len()).filter(|_| path.len() - start > 5) {
             let glob = format!("{}?{}", &path[..at], &path[at + 1..]);
             let is_in_the_ending = path[at..].bytes().filter(|byte| *byte == b'.').count() == 0;

@@ -140,7 +140,7 @@ impl Index {
         if !target.is_certain() {
             return Box::new(self.named.values().flatten().chain(&self.unnamed));
         }
-        // A name that comes again leads to nothing new.
+        // A repeated component has the same rows.
         let mut seen = HashSet::new();
         let named = target.names.iter().filter_map(|name| self.named.get_key_value(name.as_str()));
         let named = named.filter(move |(name, _)| seen.insert(**name)).flat_map(|(_, patterns)| patterns);

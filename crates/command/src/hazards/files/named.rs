@@ -34,7 +34,7 @@ pub(super) fn written<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
         "wget" | "wget2" => "-O -P -o -a --output-document --directory-prefix --output-file --append-output",
         "sort" | "shuf" | "pandoc" | "ruff" | "eslint" | "aria2c" | "gtester" => "-o --output --output-file",
         "tsc" => "--outFile --outDir",
-        // Options are sorted only where one of these may be among them: git runs often.
+        // Options are parsed only if one of these may be among them, because git is frequent.
         "git" if command.known().any(|word| word.starts_with("--ou")) => "--output",
         "tar" | "gtar" | "bsdtar" => "-C --directory",
         "ssh-keygen" => "-f",
@@ -180,7 +180,7 @@ fn operands_read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     if runs_others {
         return command.values("-a --arg-file").cloned().collect();
     }
-    // A certificate is public: these show nothing else of a file that holds a key as well.
+    // A certificate is public, and these options print nothing else of a file that also contains a key.
     let shows_certificates = command.name == "openssl" && command.is_sub(&["x509", "crl", "verify"]);
     if shows_certificates
         || NOT_READING.contains(command.name)
@@ -188,7 +188,7 @@ fn operands_read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     {
         return Vec::new();
     }
-    // Without the changes, a log names files and shows nothing of them.
+    // Without patches, a log prints file names but no contents.
     if command.name == "git"
         && command.is_sub(&["log"])
         && !command.has("-p -u --patch -L -c --cc -U --unified -W")

@@ -40,7 +40,7 @@ const HARMLESS_AT_HOME: &[&str] = &[
     "~/.python-version",
     "~/.node-version",
     "~/.ruby-version",
-    // Sources and programs that package managers have fetched.
+    // Sources and programs that package managers downloaded.
     "~/.cargo/registry/src/**",
     "~/.cargo/bin/**",
     "~/.rustup/toolchains/**",
@@ -50,7 +50,7 @@ const HARMLESS_AT_HOME: &[&str] = &[
     "~/.pyenv/versions/**",
     "~/.rbenv/versions/**",
     "~/.m2/repository/**",
-    // What instructs agents, and no settings of theirs.
+    // Instructions for agents, but not their settings.
     "~/.claude/CLAUDE.md",
     "~/.claude/skills/**",
     "~/.claude/agents/**",
@@ -63,6 +63,7 @@ const HARMLESS_AT_HOME: &[&str] = &[
 
 pub(in crate::hazards) static SHAPES: &[FileShape] = &[
     FileShape {
+        // Writing to a raw disk bypasses all files, and every protection of their names.
         id: "write-device",
         floor: Deny,
         access: Access::Write,
@@ -82,6 +83,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         clean: &["echo x > /dev/null", "ls /dev/sda", "echo '> /dev/sda'", "cat x > /dev/stderr"],
     },
     FileShape {
+        // `/proc/sys` and `/boot` change the kernel, now or at the next start.
         id: "write-kernel",
         floor: Deny,
         access: Access::Write,
@@ -100,6 +102,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         clean: &["cat /proc/cpuinfo", "ls /proc/self/", "ls /boot"],
     },
     FileShape {
+        // Programs run these files as root: sudoers, cron, services, libraries.
         id: "write-system",
         floor: Deny,
         access: Access::Write,
@@ -167,6 +170,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         ],
     },
     FileShape {
+        // Shared by all users, but without root's programs reading them: asked and not denied.
         id: "write-machine",
         floor: Ask,
         access: Access::Write,
@@ -197,6 +201,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         clean: &["cat /var/log/syslog", "ls /opt", "cmd > /var/tmp/x"],
     },
     FileShape {
+        // T1546.004: the next shell of the user runs the line, outside of every sandbox.
         id: "write-startup",
         floor: Deny,
         access: Access::Write,
@@ -229,6 +234,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         ],
     },
     FileShape {
+        // T1098.004: one line in `authorized_keys` is a permanent login.
         id: "write-keys",
         floor: Deny,
         access: Access::Write,
@@ -248,6 +254,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         clean: &["ls ~/.ssh", "ssh-keygen -l -f k.pub", "echo x >> ~/.ssh/known_hosts"],
     },
     FileShape {
+        // Asked and not denied, because developers let agents write workflows and instructions.
         id: "write-hooks",
         floor: Ask,
         access: Access::Write,
@@ -274,6 +281,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         ],
     },
     FileShape {
+        // T1070: what an attacker did is in these files.
         id: "write-log",
         floor: Deny,
         access: Access::Write,
@@ -293,6 +301,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         clean: &["cat /var/log/syslog", "tail ~/.bash_history", "echo x > build/log"],
     },
     FileShape {
+        // A private key in the transcript of a model has left the machine, and has to be replaced.
         id: "read-keys",
         floor: Deny,
         access: Access::Read,
@@ -348,6 +357,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         ],
     },
     FileShape {
+        // Asked and not denied: a user may want help with a `.env` file.
         id: "read-secrets",
         floor: Ask,
         access: Access::Read,

@@ -57,7 +57,7 @@ pub(in crate::hazards) fn find_from(
         files::of_command_in(&command, folder, found);
         found.extend(trees::read_in(&command, folder));
     }
-    // Those after the last program: `cd ~/.ssh; > authorized_keys`.
+    // Redirections after the last program: `cd ~/.ssh; > authorized_keys`.
     for redirect in redirects {
         folder.iter().for_each(|folder| files::of_redirect_in(redirect, folder, found));
     }

@@ -27,6 +27,7 @@ pub(crate) fn git_elsewhere(
     found: &mut Vec<Hazard>,
     folders: &mut Vec<PathBuf>,
 ) {
+    // Most commands have no git, and skip the analysis of directories.
     if !actions.runs.iter().any(|run| Command::of(run).is_some_and(|command| command.name == "git")) {
         return;
     }
@@ -145,11 +146,13 @@ fn leaves_alone(actions: &Actions<'_>) -> bool {
         redirect.writes()
             && !matches!(redirect.target.known(), Some("/dev/null" | "/dev/stdout" | "/dev/stderr"))
     });
+    // A program that could write might create `.git/config` before git runs.
     !writes && actions.runs.iter().all(reads)
 }
 
 /// Whether a variable is set that changes the target of `cd`.
 fn sets_folder(actions: &Actions<'_>) -> bool {
+    // `cd X` searches `CDPATH` first, and `cd` and `cd -` use the others.
     let names = ["CDPATH", "cdpath", "HOME", "OLDPWD", "PWD"];
     actions.assignments.iter().any(|assignment| names.contains(&&*assignment.name))
 }
@@ -174,6 +177,7 @@ const MOVERS: &[&str] = &["env", "find", "nsenter", "unshare", "systemd-run", "c
 fn moves_others(actions: &Actions<'_>) -> bool {
     let chooses = |word: &Arg<'_>| {
         word.known().is_none_or(|word| {
+            // `env -C`, `make -C`, `--chdir`, `--directory`, `--workdir` and `find -execdir`.
             word.starts_with("-C")
                 || word.starts_with("--c")
                 || word.contains("dir")
@@ -195,6 +199,7 @@ fn asks_no_repository(command: &Command<'_, '_>) -> bool {
         (Some(Some("--version" | "-v" | "version")), _) => true,
         // With a topic it opens a manual or browser, which the repository can configure.
         (Some(Some("--help" | "help")), None) => true,
+        // These only read files of the user and of the machine.
         _ => command.says(&["--global", "--system"]) && command.is_sub(&["config"]),
     }
 }
@@ -212,12 +217,14 @@ fn is_top(folder: &Target, context: &CommandContext) -> bool {
 
 /// Returns the path of a directory, if it is known.
 fn absolute(folder: &Target, context: &CommandContext) -> Option<PathBuf> {
+    // A glob or an escape could resolve to another directory than its text.
     let is_spelled = folder.is_certain()
         && folder.names.len() < MAX_NAMES
         && !folder.names.iter().any(|name| name.as_bytes().contains(&b'\\'));
     let base = match folder.base {
         Base::Root => Path::new("/"),
         Base::Here => context.cwd.as_deref().or(context.workspace.as_deref())?,
+        // The caller cannot look up a repository in a directory whose path is unknown here.
         Base::Home | Base::Above(_) | Base::Unknown => return None,
     };
     if !is_spelled || !base.is_absolute() {
@@ -304,7 +311,7 @@ mod tests {
             "CDPATH=/tmp; cd /srv/app; git status",
             "cd fix/b; git help log",
             "cd fix/b; git log --help",
-            // How far up `..` leads is not counted.
+            // The number of `..` is not considered.
             "cd src && cd .. && git status",
         ];
         for text in top {
@@ -348,22 +355,22 @@ mod tests {
             ("git status", doubtful(), plain(), &["git-repository"]),
             ("git status", FoundRepository::Foreign, plain(), &["git-elsewhere"]),
             ("git --version", doubtful(), doubtful(), &[]),
-            // Where a folder of the workspace has no repository of its own, git finds the one of the workspace.
+            // In a directory of the workspace without a repository, git finds the one of the workspace.
             ("cd src && git log", plain(), plain(), &[]),
             ("git -C src log", plain(), plain(), &[]),
             ("cd src && ls | head && git log", plain(), plain(), &[]),
             ("cd src && git log", plain(), doubtful(), &["git-repository"]),
             ("cd src && git log", plain(), FoundRepository::Foreign, &["git-elsewhere"]),
             ("git -C src log", plain(), armed(), &["git-repository"]),
-            // Where the `cd` fails, git runs at the top.
+            // If the `cd` fails, git runs in the root of the workspace.
             ("cd src; git log", armed(), plain(), &["git-repository"]),
-            // What is found may be made before.
+            // The text may create the repository before git runs.
             ("unzip x.zip; cd src && git log", plain(), plain(), &["git-elsewhere"]),
             ("cd src && git log; tar xf a.tar", plain(), plain(), &["git-elsewhere"]),
             ("echo x > src/HEAD; git -C src log", plain(), plain(), &["git-elsewhere"]),
             ("git checkout x; git -C src log", own(&[], &[]), plain(), &["git-elsewhere"]),
             ("cd src && git log 2>/dev/null", plain(), plain(), &[]),
-            // Hooks of those that change something; and the one that every command may run.
+            // Hooks of subcommands that change something, and the hook that every subcommand may run.
             ("git commit -m x", plain(), plain(), &["git-repository"]),
             ("git status", own(&[], &["post-index-change"]), plain(), &["git-repository"]),
             ("git commit -m x", own(&[], &["README", "pre-commit.old"]), plain(), &[]),

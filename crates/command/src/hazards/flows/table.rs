@@ -75,10 +75,13 @@ pub(super) static DECODERS: &[Decoder] = &[
 ];
 
 fn is_escaped(command: &Command<'_, '_>) -> bool {
+    // Only these escapes can spell letters. `\n` and `\t` are in ordinary text.
     command.known().any(|word| ["\\x", "\\0", "\\1", "\\u"].iter().any(|escape| word.contains(escape)))
 }
 
 pub(in crate::hazards) static RUN_DOWNLOAD: Together = Together {
+    // Denied, because no review can happen between download and execution, and the server can send another text to
+    // `curl` than to a browser.
     id: "run-download",
     floor: Deny,
     reason: "runs content that was downloaded from the network",
@@ -173,6 +176,7 @@ pub(in crate::hazards) static RUN_DOWNLOAD: Together = Together {
 };
 
 pub(in crate::hazards) static RUN_DECODED: Together = Together {
+    // T1140: malware is delivered encoded, so that neither a reader nor a word list recognises it.
     id: "run-decoded",
     floor: Deny,
     reason: "decodes text and runs it, so the commands cannot be reviewed",
@@ -207,6 +211,8 @@ pub(in crate::hazards) static RUN_DECODED: Together = Together {
 };
 
 pub(in crate::hazards) static SEND_SECRET: Together = Together {
+    // T1048, exfiltration: no command needs a secret in its own text, because programs read their credentials
+    // themselves.
     id: "send-secret",
     floor: Deny,
     reason: "passes a secret to a program that sends it to the network",
@@ -242,6 +248,7 @@ pub(in crate::hazards) static SEND_SECRET: Together = Together {
 };
 
 pub(in crate::hazards) static SHELL_TO_NETWORK: Together = Together {
+    // T1059.004, a reverse shell: an attacker types commands that no rule sees.
     id: "shell-to-network",
     floor: Deny,
     reason: "gives another machine a shell on this one",
@@ -256,6 +263,7 @@ pub(in crate::hazards) static SHELL_TO_NETWORK: Together = Together {
 };
 
 pub(in crate::hazards) static PIPE_TO_NETWORK: Together = Together {
+    // Asked and not denied: `cat x | curl -X POST` is also an ordinary API call.
     id: "pipe-to-network",
     floor: Ask,
     reason: "sends the output of another program to the network",
@@ -279,6 +287,7 @@ pub(in crate::hazards) static PIPE_TO_NETWORK: Together = Together {
 };
 
 pub(in crate::hazards) static NETWORK_REDIRECT: Together = Together {
+    // Bash's own network device: it needs no program that a rule could deny.
     id: "network-redirect",
     floor: Deny,
     reason: "opens a connection to the network from the shell",
@@ -334,6 +343,7 @@ pub(in crate::hazards) static HIDDEN_FETCH: Together = Together {
 pub(crate) const HIDDEN_FETCH_ID: &str = "substitution-network";
 
 pub(in crate::hazards) static FORK_BOMB: Together = Together {
+    // T1499. A process limit of the sandbox would stop it, but commands may also run without one.
     id: "fork-bomb",
     floor: Deny,
     reason: "starts itself repeatedly until the machine is overloaded",
@@ -362,6 +372,7 @@ pub(in crate::hazards) static FORK_BOMB: Together = Together {
 };
 
 pub(in crate::hazards) static TOO_DEEP: Together = Together {
+    // Beyond the limit, `..` could lead to the root or a home, so relative paths cannot be checked any more.
     id: "cd-too-deep",
     floor: Deny,
     reason: "changes the directory more often than is tracked, so its working directory is unknown",
@@ -378,6 +389,7 @@ pub(in crate::hazards) static TOO_DEEP: Together = Together {
 };
 
 pub(in crate::hazards) static DELETE_THERE: Together = Together {
+    // `cd` fails if the directory is missing, and with `;` the deletion then runs in the previous one.
     id: "delete-there",
     floor: Deny,
     reason: "deletes the root, a home, a system directory or a parent directory after a `cd` to it",
@@ -415,6 +427,7 @@ pub(in crate::hazards) static DELETE_THERE: Together = Together {
 };
 
 pub(in crate::hazards) static SEARCH_WATCHERS: Together = Together {
+    // T1518.001: attackers check for monitoring before they act.
     id: "look-for-watchers",
     floor: Ask,
     reason: "searches for monitoring software",
@@ -439,6 +452,7 @@ pub(in crate::hazards) static SEARCH_WATCHERS: Together = Together {
 };
 
 pub(in crate::hazards) static SEARCH_VIRTUAL: Together = Together {
+    // T1497.001: malware stays quiet in an analysis environment.
     id: "look-for-sandbox",
     floor: Ask,
     reason: "checks for signs of a virtual machine, as malware does to evade analysis",
@@ -460,6 +474,7 @@ pub(in crate::hazards) static SEARCH_VIRTUAL: Together = Together {
 };
 
 pub(in crate::hazards) static SEARCH_HISTORY: Together = Together {
+    // T1552.003: passwords are often typed as arguments.
     id: "search-history",
     floor: Ask,
     reason: "searches for passwords in the shell history",

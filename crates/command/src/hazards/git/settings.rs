@@ -38,22 +38,27 @@ const fn row(section: &'static str, names: &'static [&'static str], when: When) 
 const ROWS: &[Row] = &[
     row("alias", &["*"], Named),
     row("browser", &["*"], Help),
+    // Even `git status` runs the file system monitor, and `worktree` moves all paths elsewhere.
     row("core", &["fsmonitor", "pager", "worktree"], Always),
     row("core", &["alternaterefscommand", "editor"], Changes),
+    // `git fetch` runs these instead of asking, connecting or calling ssh.
     row("core", &["askpass", "gitproxy", "sshcommand"], Network),
-    // Which hooks there are is asked of the folder that this leads to; attributes choose among drivers that others define.
+    // The caller lists the hooks in that directory; attributes only select drivers that other settings define.
     row("core", &["attributesfile", "hookspath"], Never),
     row("credential", &["helper"], Network),
+    // Attributes select the drivers, so a repository only needs a `.gitattributes` beside the setting.
     row("diff", &["command", "external", "textconv"], Contents),
     row("difftool", &["*"], Named),
     row("filter", &["clean", "process", "smudge"], Contents),
     row("filter", &["*"], Never),
     row("gc", &["recentobjectshook"], Changes),
-    // Signatures are checked by `log`, `show`, `tag` and by formats of lists.
+    // `log`, `show`, `tag` and some formats of lists verify signatures.
     row("gpg", &["defaultkeycommand", "program"], Always),
     row("guitool", &["*"], Named),
     row("help", &["browser"], Help),
+    // `hook.<name>.command` needs no executable file in the repository.
     row("hook", &["*"], Always),
+    // They weaken the transport, but name no program.
     row("http", &["cookiefile", "proxy", "sslverify"], Never),
     row("imap", &["tunnel"], Changes),
     row("include", &["*"], Never),
@@ -65,7 +70,9 @@ const ROWS: &[Row] = &[
     row("man", &["*"], Help),
     row("merge", &["driver"], Contents),
     row("mergetool", &["*"], Changes),
+    // `pager.<cmd>` is a command line, or a switch.
     row("pager", &["*"], Always),
+    // It can permit `ext::`, whose URLs are command lines.
     row("protocol", &["allow"], Network),
     row("remote", &["proxy", "pushurl", "receivepack", "uploadpack", "url", "vcs"], Network),
     row("sendemail", &["*"], Changes),
@@ -75,13 +82,14 @@ const ROWS: &[Row] = &[
     row("tar", &["command"], Changes),
     row("trailer", &["cmd", "command"], Changes),
     row("uploadpack", &["packobjectshook"], Changes),
+    // A rewritten URL can have such a transport, although the remote looks harmless.
     row("url", &["insteadof", "pushinsteadof"], Network),
     row("web", &["browser"], Help),
 ];
 
 /// Harmless values: no program, or a common one that does only what its name promises, by the parts of the setting's name.
 const HARMLESS: &[(&str, &str, &[&str])] = &[
-    // A daemon of git's own.
+    // `true` starts git's own daemon.
     ("core", "fsmonitor", SWITCHES),
     ("core", "pager", PAGERS),
     ("pager", "*", PAGERS),
@@ -125,7 +133,7 @@ const HARMLESS: &[(&str, &str, &[&str])] = &[
         &["", "cat", "git-lfs smudge -- %f", "git-lfs smudge %f", "git-lfs smudge --skip -- %f"],
     ),
     ("filter", "process", &["", "git-lfs filter-process", "git-lfs filter-process --skip"]),
-    // The usual way to keep one's own side.
+    // The usual way to keep the own side of a merge.
     ("merge", "driver", &["true", ""]),
     ("submodule", "update", &["checkout", "merge", "none", "rebase"]),
     ("protocol", "allow", &["never", "user"]),
@@ -175,10 +183,11 @@ impl<'k> Key<'k> {
 
     /// Whether the value is known to be harmless.
     fn is_harmless(&self, value: Option<&str>) -> bool {
-        // A name without a value is switched on.
+        // A setting without a value is true.
         let value = value.unwrap_or("true");
         match (&*self.section, &*self.name) {
             ("remote", "url" | "pushurl") => !names_helper(value),
+            // `url.<base>.insteadOf`: the base is the new URL, and part of the key.
             ("url", _) => !names_helper(self.between),
             (section, name) => HARMLESS
                 .iter()
@@ -190,12 +199,13 @@ impl<'k> Key<'k> {
 
 /// Whether a URL sets the program with which git connects: `ext::sh -c …`, see gitremote-helpers(7).
 fn names_helper(address: &str) -> bool {
+    // A `::` after a slash is part of a path or of an IPv6 address.
     address.split_once("::").is_some_and(|(before, _)| !before.contains('/'))
 }
 
 /// Whether setting this key makes later git commands run a program.
 pub(super) fn is_running_key(key: &str) -> bool {
-    // A wrong URL runs nothing: `git remote add` sets it as well.
+    // An ordinary URL runs nothing, and `git remote add` sets it as well.
     let is_address = |key: &Key<'_>| key.section == "remote" && matches!(&*key.name, "url" | "pushurl");
     Key::of(key).is_some_and(|key| key.row().is_some() && !is_address(&key))
 }
@@ -203,6 +213,7 @@ pub(super) fn is_running_key(key: &str) -> bool {
 /// Whether `name=value` makes git run a program.
 pub(super) fn sets_program(setting: &str) -> bool {
     let (name, value) = setting.split_once('=').unwrap_or((setting, "true"));
+    // `-c core.pager=cat` is common in scripts, to get output without a pager.
     is_running_key(name) && !matches!(value, "" | "cat" | "less" | "false")
 }
 

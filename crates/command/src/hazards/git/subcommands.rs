@@ -115,12 +115,13 @@ impl Uses<'_> {
 
     /// Whether it is the subcommand with this name. Names in settings ignore case.
     pub(super) fn is_named(&self, name: &str) -> bool {
-        // One that cannot be read may be any.
+        // An unknown subcommand may be any.
         self.subcommand.is_none_or(|subcommand| subcommand.eq_ignore_ascii_case(name))
     }
 
     /// Whether it runs a hook. Even a reading subcommand may write the index, to cache which files are unchanged.
     pub(super) fn runs_hook(&self, name: &str) -> bool {
+        // `git status` refreshes the index, and then runs this hook.
         name == "post-index-change" || self.changes && HOOKS.contains(&name)
     }
 }
@@ -157,7 +158,7 @@ pub(in crate::hazards) fn uses<'w>(command: &Command<'w, '_>) -> Uses<'w> {
     let words: Option<Vec<&str>> = command.words().map(|word| word.known()).collect();
     match words {
         Some(words) => uses_of_words(&words),
-        // A word that is only known when it runs may be an option: of such a command only the first words are sure.
+        // A word that is only known at run time may be an option, so only the words before it are certain.
         None => {
             let known: Vec<&str> = command.words().map_while(|word| word.known()).collect();
             let uses = uses_of_words(&known);
@@ -174,7 +175,7 @@ pub(super) fn uses_of_words<'w>(words: &[&'w str]) -> Uses<'w> {
         if OPTIONS_WITH_VALUE.contains(word) {
             rest.next();
         } else if *word == "-v" {
-            // So git takes it, whatever follows.
+            // Git treats it as `version`, whatever follows.
             subcommand = Some("version");
             break;
         } else if !word.starts_with('-') {
@@ -183,6 +184,7 @@ pub(super) fn uses_of_words<'w>(words: &[&'w str]) -> Uses<'w> {
         }
     }
     let name = subcommand.unwrap_or_default();
+    // Aliases cannot replace built-in subcommands (git-config(1)), so these names are certain.
     let only_reads = READERS.contains(&name) || reads_with(name, rest.as_slice());
     let help = name == "help"
         || !only_reads
@@ -200,7 +202,7 @@ pub(super) fn uses_of_words<'w>(words: &[&'w str]) -> Uses<'w> {
 fn reads_with(name: &str, rest: &[&str]) -> bool {
     let Some((_, words)) = READERS_WITH.iter().find(|(known, _)| *known == name) else { return false };
     match rest.first() {
-        // `git stash` saves, `git notes`, `git submodule` and the like list.
+        // Without arguments, `git stash` saves, and `git notes`, `git submodule` and others list.
         None => name != "stash" && name != "bisect",
         Some(first) => words.contains(first),
     }

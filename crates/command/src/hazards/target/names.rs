@@ -14,7 +14,7 @@ pub(super) fn fits(name: &str, part: &str) -> bool {
     if name.bytes().all(is_plain) && !part.as_bytes().contains(&b'*') {
         return name == part;
     }
-    // Cheap before dear: most names differ in their first or last letter, and need no table.
+    // Cheap check first: most names differ in their first or last letter.
     if ends_differ(name.chars().next(), part.chars().next())
         || ends_differ(name.chars().next_back(), part.chars().next_back())
     {
@@ -24,8 +24,9 @@ pub(super) fn fits(name: &str, part: &str) -> bool {
         return name.contains(['*', '?', '[']);
     }
     let name = letters(name);
-    // `*` alone means any file, and is no sign that this one is meant.
+    // `*` alone matches any file, and does not indicate this one.
     let says_something = name.iter().any(|letter| matches!(letter, Letter::Is(_)));
+    // Shells do not expand `*` to hidden files.
     let hides = part.starts_with('.') && !matches!(name.first(), Some(Letter::Is('.')));
     (says_something || part == "*") && !hides && meet(&name, &letters(part))
 }
@@ -36,7 +37,7 @@ pub(super) fn may_be(name: &str, part: &str) -> bool {
     let both_plain = |(one, other): &(u8, u8)| is_plain(one) && is_plain(other);
     let same = |(one, other): (u8, u8)| one == other;
     let first = (name.bytes().next(), part.bytes().next());
-    // Only a dot that is written means the one in front of a hidden name.
+    // Only a literal dot matches the leading dot of a hidden name.
     if let (Some(b'*' | b'?' | b'['), Some(b'.')) = first {
         return false;
     }
@@ -61,7 +62,7 @@ pub(in crate::hazards) enum Likeness {
 
 /// Returns how likely `name` is one of `part`. In a directory with few other files, fewer shared letters suffice.
 pub(super) fn likeness(name: &str, part: &str, is_known_folder: bool) -> Likeness {
-    // The most frequent pattern of all speaks of nothing, and can be anything that is not hidden.
+    // The most frequent glob indicates nothing, and can match anything that is not hidden.
     if name == "*" {
         return if part.starts_with('.') { Likeness::Other } else { Likeness::Possible };
     }
@@ -75,6 +76,7 @@ pub(super) fn likeness(name: &str, part: &str, is_known_folder: bool) -> Likenes
         return Likeness::Other;
     }
     if name.len() > MAX_NAME_BYTES {
+        // Too long to compare: treated like the secret itself, because no honest glob is that long.
         return Likeness::Meant;
     }
     let (name, other) = (letters(name), letters(part));
@@ -84,8 +86,10 @@ pub(super) fn likeness(name: &str, part: &str, is_known_folder: bool) -> Likenes
     let stem = Stem::of(part, is_known_folder);
     match shared(&name, &other, &stem) {
         None => Likeness::Other,
+        // `id_*` shares three letters with `id_rsa`, which is less than half, but ends exactly at its separator.
         Some(shared) if stem.is_spoken_of(shared) || speaks_up_to_a_mark(&name, &other) => Likeness::Meant,
         Some(_) if is_everything_hidden(&name) => Likeness::Meant,
+        // Otherwise `*.md` would count as reading `id_ecdsa*`, and `cat *.md` would need a sandbox.
         Some(shared) if shared < ENOUGH && reaches_only_through_the_end(&name, &other) => Likeness::Other,
         Some(_) => Likeness::Possible,
     }
@@ -107,10 +111,11 @@ impl Stem {
         let is_ending = letters.first() == Some(&Letter::Many);
         let end = dot.filter(|dot| *dot > 0 && !is_hidden && !is_ending).unwrap_or(letters.len());
         let all = letters.iter().take(end).filter(|letter| matches!(letter, Letter::Is(_))).count();
-        // An ending is written nearly whole, a hidden name has a dot that all of them have.
+        // An extension must be shared almost completely. In a hidden name, the dot does not count, because all of them have it.
         let needed = match (is_ending, is_hidden) {
             (true, _) => all.min(ENOUGH).max(all / 2 + 1),
             (_, true) => all.div_ceil(2).max(2),
+            // In `~/.ssh`, `id*` can hardly be anything but a key.
             _ if is_known_folder => ENOUGH.min(all / 2 + 1),
             _ => all / 2 + 1,
         };
@@ -203,7 +208,7 @@ fn meet(left: &[Letter], right: &[Letter]) -> bool {
 
 /// Returns the maximum number of letters in the stem of `right` that `left` shares literally, over all texts that match both.
 fn shared(left: &[Letter], right: &[Letter], stem: &Stem) -> Option<usize> {
-    // `reach[j]`: the beginning of `left` read so far can be the beginning `right[..j]`, with so many letters shared.
+    // `reach[j]`: the maximum number of shared letters if the prefix of `left` so far matches `right[..j]`.
     let mut reach: Vec<Option<usize>> = vec![None; right.len() + 1];
     start(&mut reach, right);
     let mut next = reach.clone();
@@ -224,7 +229,7 @@ fn shared(left: &[Letter], right: &[Letter], stem: &Stem) -> Option<usize> {
                 _ => raise(&mut next, at + 1, score),
             }
         }
-        // `*` on the left takes any number of letters of the right, and `*` on the right none of the left.
+        // `*` on the left matches any number of letters of the right, and `*` on the right matches none of the left.
         for at in 0..right.len() {
             let here = next.get(at).copied().flatten();
             let is_skipped = *letter == Letter::Many || right.get(at) == Some(&Letter::Many);

@@ -43,12 +43,12 @@ impl PathPattern {
         }
         let mut is_meant = false;
         for (at, (name, part)) in names.iter().zip(&self.parts).enumerate() {
-            // Nearly every name is told apart by its first and last letters, and needs nothing else.
+            // The first and last letters exclude nearly every name.
             if name != "**" && !names::may_be(name, part) {
                 return Likeness::Other;
             }
             let mut near = names::likeness(name, part, self.start != Start::Anywhere);
-            // The root has a dozen folders, and what is hidden in a home is mostly settings and keys.
+            // The root has only a dozen directories, and hidden files of a home are mostly settings and keys.
             let is_few = at == 0
                 && (self.start == Start::Root || (self.start == Start::Home && name.starts_with('.')));
             if near == Likeness::Possible && is_few {
@@ -63,7 +63,7 @@ impl PathPattern {
         }
         match is_meant {
             true => Likeness::Meant,
-            // A folder that could be called so has other files in it.
+            // A directory that could have this name contains other files too.
             false if names.len() > count => Likeness::Other,
             false => Likeness::Possible,
         }

@@ -71,7 +71,7 @@ fn is_program(path: &str) -> bool {
     if has_ending(name) || names_drive(path) {
         return true;
     }
-    // By a path without an ending it is a program of Unix.
+    // A path without an extension is a Unix program.
     path.len() == name.len() && ALONE.contains(&*in_small_letters(name))
 }
 
@@ -159,7 +159,7 @@ pub(super) fn has_any(command: &Command<'_, '_>, rows: &[&[&str]]) -> bool {
     /// Maximum number of words of a command that are checked.
     const MAX_WORDS: usize = 64;
     let texts = command.run.argv.iter().take(MAX_WORDS).map(|word| spelled(word).to_ascii_lowercase());
-    // What a shell of Windows is given as one text is words as well.
+    // The single text for a Windows shell is split into words as well.
     let words: Vec<String> = texts
         .enumerate()
         .flat_map(|(at, text)| match at {

@@ -65,7 +65,7 @@ fn without_version(name: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the module that Python runs (`-m`), and the position of its arguments.
 fn module<'a>(name: &str, argv: &'a [Arg<'_>]) -> Option<(&'a str, usize)> {
-    // `python3.13t` has threads, and `python3-intel64` is for that processor.
+    // `python3.13t` is the free-threaded build, and `python3-intel64` the one for that processor.
     let plain = name.split('-').next().unwrap_or(name);
     let plain = plain.strip_suffix('t').filter(|plain| plain.ends_with(is_of_version)).unwrap_or(plain);
     if !matches!(plain.trim_end_matches(is_of_version), "python" | "pypy" | "py") {

@@ -118,7 +118,7 @@ fn fitting(own: &[String], word: &[(String, Token)]) -> Option<Vec<String>> {
                     let inner = one.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
                     kept.extend(inner.filter(|inner| !inner.is_empty()).map(str::to_owned));
                 }
-                // A star alone is no word of this program: whatever it is, it is matched as it is written.
+                // A lone `*` is not a word of this program, so it is matched as written.
                 None => any |= token.fits(text),
             }
         }

@@ -351,7 +351,7 @@ fn of_list(list: &List, program: &str) -> Vec<Group> {
 }
 
 const LISTS: &[List] = &[
-    // lib/utils/cmd-list.js of npm 11: commands, aliases, and every beginning that is that of one of them alone.
+    // lib/utils/cmd-list.js of npm 11: commands, aliases, and all unambiguous abbreviations.
     List {
         programs: "npm",
         before: "",
@@ -366,7 +366,7 @@ const LISTS: &[List] = &[
             trust undeprecate uninstall|unlink|remove|rm|r|un unpublish update|u|up|upgrade|udpate version|verison view|info|show|v \
             whoami adduser|add-user star stars unstar shrinkwrap hook",
     },
-    // do_cmd of iproute2 takes the first command that begins so.
+    // do_cmd() of iproute2 uses the first command with this prefix.
     List {
         programs: "ip",
         before: "",
@@ -382,7 +382,7 @@ const LISTS: &[List] = &[
         has_humps: false,
         words: "add|new change|chg replace delete show|list|lst flush set exec save restore append get",
     },
-    // main() of svn: names and aliases, none of which may be cut short.
+    // main() of svn: names and aliases, without abbreviations.
     List {
         programs: "svn",
         before: "",
@@ -392,7 +392,7 @@ const LISTS: &[List] = &[
             mkdir move|mv|rename|ren propdel|pdel|pd propedit|pedit|pe propget|pget|pg proplist|plist|pl propset|pset|ps \
             resolve resolved revert status|stat|st switch|sw update|up",
     },
-    // findcmd() of Mercurial takes every beginning that is that of one command alone.
+    // findcmd() of Mercurial accepts all unambiguous abbreviations.
     List {
         programs: "hg",
         before: "",

@@ -106,9 +106,9 @@ fn a_rule_holds_for_every_spelling_of_its_row() {
     for group in GROUPS.all() {
         let spelled: Vec<Vec<Vec<String>>> = group.spellings.iter().map(commands).collect();
         let all: Vec<&Vec<String>> = spelled.iter().flatten().collect();
-        // Every one against the first of each spelling, and the first against every one.
+        // Every command with the first of each form, and the first with every command.
         let firsts: Vec<&Vec<String>> = spelled.iter().filter_map(|one| one.first()).collect();
-        // `pod/*` is what a rule about pods is about, and not the other way round.
+        // A rule for pods covers `pod/*`, but not the other way round.
         let is_whole =
             |rule: &[String]| !rule.iter().any(|word| word.contains(['/', ',']) || word == "workspace");
         for rule in all.iter().filter(|rule| is_whole(rule)) {

@@ -226,7 +226,7 @@ impl Source {
         let Self::Row(row) = self else { return Some(VERSION_OPTIONS.to_vec()) };
         let words: Vec<&str> = row.words.split(' ').nth(1)?.split('|').collect();
         let is_word = |word: &&str| !word.contains(['*', '?', '\\', '{']);
-        // A strict rule looks for its options in the whole command.
+        // A strict rule searches its options in the whole command.
         let may_be_anywhere = row.effect >= Effect::Ask && words.iter().any(|word| is_option(word));
         (!may_be_anywhere && words.iter().all(is_word)).then_some(words)
     }

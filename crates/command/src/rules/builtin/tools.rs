@@ -41,12 +41,12 @@ const REHEARSED: Guard = Deny(&[
 
 #[rustfmt::skip]
 pub(super) static TOOLS: &[Row] = rows! {
-    // The manual. A page that is named by a path may come from anybody, and some options start programs.
+    // The manual. A page given by path may be untrusted, and some options start programs.
     "manual" Allow "man": "shows a page of the manual",
         [Deny(&["*/*", "-P", "--pager", "-H", "--html", "-X", "--gxditview", "-l", "--local-file", "-C", "--config-file", "-M", "--manpath",
             "-p", "--preprocessor", "-T", "--troff-device", "-t", "--troff", "-Z", "--ditroff"])],
         ["man git", "man 5 crontab", "man -k archive"], ["man ./x.1", "man -P id ls", "man --pag=id ls", "man -l x", "man -Hid ls"];
-    // git-add(1) runs the filters that `git status` runs, no hooks, and changes no file of the folder.
+    // git-add(1) runs the same filters as `git status`, runs no hooks, and changes no file of the working tree.
     "git-add" Allow "git add|stage": "notes what the next commit is to hold",
         [GIT, Deny(&["-e", "--edit", "-p", "--patch", "-i", "--interactive"])],
         ["git add .", "git add -A src", "git add -u"], ["git add -p", "git add --edit", "git commit -m x", "git -c core.pager=x add ."];
@@ -58,7 +58,7 @@ pub(super) static TOOLS: &[Row] = rows! {
     "key-fingerprint" Allow "ssh-keygen": "prints a key fingerprint", [Require(&["-l"]), Operands(1),
             Deny(&["-D", "-R", "-A", "-p", "-y", "-t", "-s", "-i", "-K", "-H", "-Y", "-M", "-w"])],
         ["ssh-keygen -l -f k.pub", "ssh-keygen -lf k.pub"], ["ssh-keygen -t rsa", "ssh-keygen -y -f k", "ssh-keygen -l -D x.so"];
-    // Copies with no machine in between. `host:path` and `rsync://` name another one.
+    // Local copies. `host:path` and `rsync://` are other machines.
     "copy-folders" Sandbox "rsync": "copies files",
         [Deny(&["*:*", "-e", "--rsh", "--rsync-path", "--daemon", "--password-file", "-M", "--remote-option", "--log-file"])],
         ["rsync -av a/ b/", "rsync -n a b"], ["rsync -a a host:b", "rsync -e id a b", "rsync a rsync://h/m", "rsync --daemon"];
@@ -133,7 +133,7 @@ pub(super) static TOOLS: &[Row] = rows! {
     "charts-local" Sandbox "helm template|lint|show|env|help|verify": "shows what a chart makes",
         [Deny(&["*:*", "--post-renderer", "--kubeconfig", "--validate", "--repo", "--registry-config"])],
         ["helm template .", "helm lint ."], ["helm install x y", "helm template https://e/x", "helm template . --post-renderer id"];
-    // What is searched for on the hub goes to another machine.
+    // Search terms for the hub are sent to another machine.
     "charts-repos" Allow "helm search|repo|dependency repo|list|ls": "tells about charts", [Deny(&["--kubeconfig"])],
         ["helm repo list", "helm search repo x"], ["helm repo add x y", "helm dependency update", "helm search hub x"];
     "terraform-output" Sandbox "terraform|tofu output": "shows what was made", [Deny(&["-raw", "-json"])], ["terraform output"], ["terraform output -raw password"];
@@ -154,7 +154,7 @@ pub(super) static TOOLS: &[Row] = rows! {
     "gcloud-tell" Allow "gcloud info|version|help": "tells its version and settings", [CLOUD], ["gcloud version"], ["gcloud init"];
     "azure-list" Allow "az account|group|vm|vmss|disk|aks|acr|image|snapshot list|show": "tells about the cloud", [CLOUD],
         ["az account show", "az vm list"], ["az account get-access-token", "az vm delete", "az webapp config appsettings list"];
-    // gh(1) opens a browser with `--web`, and prints a token when it is told to.
+    // gh(1) opens a browser with `--web`, and can print a token.
     "forge-read" Allow "gh|glab pr|mr|issue|run|release|repo|workflow|label|ci|milestone|project list|ls|view|status|diff|checks": "reads what is on the forge",
         [Deny(&["*/*/*", "-w", "--web", "--hostname"])], ["gh pr list", "gh pr view 1", "glab mr list"], ["gh pr create", "gh pr merge 1", "gh pr view 1 --web", "gh pr list -R e.example/a/b", "gh api x"];
     "forge-search" Allow "gh search issues|prs|repos|code|commits": "reads what is on the forge", [Deny(&["-w", "--web"])], ["gh search issues x"], ["gh secret list"];

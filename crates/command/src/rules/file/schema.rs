@@ -56,7 +56,7 @@ type Result<T, E = SchemaError> = std::result::Result<T, E>;
 /// Parses a whole file.
 pub(super) fn file(node: &Node) -> Result<CommandRuleFile, CommandRuleFileError> {
     let table = TableReader::new(node, "file", "the file", FILE_KEYS)?;
-    // First of all: a newer file may have keys that are not known here.
+    // Checked first, because a newer file may have keys that are unknown here.
     let version = table.required("version", "write `version = 1`")?;
     match version.integer()? {
         VERSION => {}
