@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn help_is_asked_for_in_two_ways() {
+    fn help_has_a_short_and_a_long_form() {
         for (line, read) in [
             ("stockade help", "stockade --help"),
             ("stockade help scan", "stockade scan --help"),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_runs_a_command_ends_like_one() {
+    fn only_commands_that_run_something_use_its_exit_code() {
         for (line, runs) in [
             ("stockade exec --nope", true),
             ("stockade --color never run", true),

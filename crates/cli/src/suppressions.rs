@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_rule_the_file_and_the_content_that_were_looked_at_are_suppressed() {
+    fn a_suppression_is_bound_to_rule_file_and_content() {
         let digest = sha256(ATTACK.as_bytes());
         let both = vec!["EXEC_PIPE_BASH".to_owned(), "NET_CURL_PIPE".to_owned()];
         let one = vec!["NET_CURL_PIPE".to_owned()];
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_lie_in_what_is_scanned_are_told_of_unless_they_are_named() {
+    fn suppression_files_inside_the_scanned_directory_are_reported_unless_named() {
         assert_eq!(left(&list(""), "a/.stockadeignore").1, [SetAsideKind::Ignored]);
         let mut named = list("");
         named.named.push(PathBuf::from("./a/.stockadeignore"));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_everything() {
+    fn incomplete_suppression_rows_are_refused() {
         let digest = sha256(b"");
         for text in [
             "[[suppress]]\nrule = \"X\"\n".to_owned(),

@@ -146,7 +146,7 @@ mod tests {
     /// Paths that were withheld before the shared table of names existed: all of them still are.
     #[test]
     #[rustfmt::skip]
-    fn what_was_ever_withheld_still_is() {
+    fn formerly_withheld_directories_are_still_withheld() {
         const EVER: &[&str] = &[
             ".ssh", ".aws", ".gnupg", ".config", ".npm", ".npmrc", ".netrc", ".kube", ".docker", ".azure", ".claude",
             ".claude.json", ".codex", ".codebuddy", ".gemini", ".git-credentials", ".pypirc", ".vault-token",
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_however_it_is_asked_for() {
+    fn credential_directories_are_refused_in_every_notation() {
         for path in [
             "/",
             "/etc",
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn near_misses_are_let_in() {
+    fn similar_names_are_permitted() {
         for path in
             ["/etcetera", "/home/u/.sshx", "/home/u/work", "/tmp/x", "/opt/data", "/running", "/srv/x/etc"]
         {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_judged_by_where_it_leads() {
+    fn a_symlink_is_checked_by_its_target() {
         let mut facts = facts();
         let link = |to: &str| Entry::Link { to: None, resolved: Some(to.into()) };
         facts.entries.insert("/srv/a".into(), link("/etc"));

@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_that_is_not_there_has_no_group() {
+    fn a_missing_controller_has_no_group() {
         let none = tempfile::tempdir().unwrap();
         for own in ["3:none:/x\n0::/y\n", "", "4:memory:/../..\n", "0::/../..\n", "odd", "4:memory:/x\n"] {
             assert_eq!(parents(none.path(), own, "memory"), [], "{own}");
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn where_both_are_mounted_each_controller_is_found_in_its_own() {
+    fn with_both_versions_mounted_each_controller_is_found() {
         let mounted = tempfile::tempdir().unwrap();
         fs::create_dir_all(mounted.path().join("memory/job")).unwrap();
         fs::create_dir_all(mounted.path().join("unified/user/app")).unwrap();

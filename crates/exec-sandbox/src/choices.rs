@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_means_one_value_and_back() {
+    fn names_of_choices_round_trip() {
         for backend in SandboxBackend::ALL {
             assert_eq!(SandboxBackend::from_name(backend.name()), Some(*backend));
         }

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_images_are_no_options_and_no_paths() {
+    fn image_names_cannot_be_options_or_paths() {
         let digest = format!("sha256:{}", "c".repeat(64));
         for (name, taken) in [
             ("alpine".to_owned(), true),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn every_lack_has_words_and_a_fix_of_its_own() {
+    fn every_engine_lack_has_a_reason_and_a_fix() {
         let request = ContainerRequest { image: Some("a:1".to_owned()), ..ContainerRequest::default() };
         for (lack, why, _) in LACKS {
             assert_eq!(lack.why(), *why);

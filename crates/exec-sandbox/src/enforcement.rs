@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_property_has_words_of_its_own() {
+    fn every_property_has_a_distinct_description() {
         let words: BTreeSet<String> = PROPERTIES.iter().map(|row| row.0.to_string()).collect();
         let names: BTreeSet<&str> = Property::all().map(Property::name).collect();
         assert_eq!((words.len(), names.len()), (PROPERTIES.len(), PROPERTIES.len()));

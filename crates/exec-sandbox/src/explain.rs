@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_has_an_end() {
+    fn explanations_are_limited() {
         let mut asked = Asked::default();
         for number in 0..1000 {
             let path = format!("/opt/{number}").into();

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_workspaces_the_last_ones_are_remembered() {
+    fn only_the_latest_workspaces_are_remembered() {
         let state = tempfile::tempdir().unwrap();
         for number in 0..MAX_WORKSPACES + 3 {
             Seen::default().write(&state.path().join("seen").join(number.to_string())).unwrap();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_odd_files_know_nothing() {
+    fn stored_sightings_are_read_back_and_invalid_files_are_ignored() {
         let seen = Seen([("a\nb".into(), "1:2".to_owned()), (".env".into(), "3".to_owned())].into());
         assert_eq!(Seen::parse(&seen.bytes()), seen);
         for odd in [&b""[..], b"\0", b"\xff", b"a", b".env\0\xff\0"] {

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_near_to_credentials_and_what_is_not() {
+    fn directories_that_contain_credentials_are_recognised() {
         let rows = [
             (".ssh", Some(Nearness::IsWithheld)),
             (".SSH/x", Some(Nearness::IsWithheld)),

@@ -173,7 +173,7 @@ mod tests {
     use crate::workspace::roots::roots;
 
     #[test]
-    fn what_a_killed_program_left_is_taken_away_once() {
+    fn files_left_by_a_killed_run_are_quarantined_once() {
         let (state, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let snapshot = Snapshot { roots: roots(Some(workspace.path()), &[]), ..Snapshot::default() };
         let journal = Journal::write(state.path(), &snapshot).unwrap();

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_where_nothing_is_said_is_the_default_mode() {
+    fn the_default_spec_has_the_default_mode() {
         let plain = SandboxSpec::new("/w", ["true"]);
         let mut chosen = plain.clone();
         SandboxMode::default().apply(&mut chosen);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shared_for_writing_where_nothing_may_be_changed() {
+    fn read_only_mode_shares_nothing_writable() {
         let mut spec = SandboxSpec::new("/w", ["true"]);
         (spec.shared, spec.spill) = (vec!["/s".into()], Some("/t".into()));
         SandboxMode::ReadOnly.apply(&mut spec);

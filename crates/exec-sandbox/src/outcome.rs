@@ -245,7 +245,7 @@ mod tests {
     use crate::quarantined::{LeftBy, Quarantined};
 
     #[test]
-    fn what_a_command_left_changes_the_code_and_what_an_earlier_one_left_does_not() {
+    fn only_files_left_by_this_command_change_the_exit_code() {
         let left = |left_by, moved_to| Quarantined { path: ".envrc".into(), moved_to, id: None, left_by };
         let moved = Some("/q/.envrc".into());
         let rows = [

@@ -138,7 +138,7 @@ mod tests {
     /// Names that were protected before the shared table existed: all of them still are.
     #[test]
     #[rustfmt::skip]
-    fn what_was_ever_protected_still_is() {
+    fn formerly_protected_names_are_still_protected() {
         const AT_THE_TOP: &[&str] = &[
             ".vscode", ".idea", ".zed", ".devcontainer", ".devcontainer.json", ".claude", ".codex", ".agents", ".cursor",
             ".gemini", ".codebuddy", ".stockade", ".aws", ".mcp.json", ".envrc", ".bashrc", ".bash_profile",

@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_begun_and_cannot_be_written_down_is_ended_and_not_begun_again() {
+    fn an_overlay_run_that_cannot_be_recorded_is_ended() {
         let Some(ground) = Ground::new(&["/bin/sleep", "600"]) else { return };
         let (viewed, layer) = ground.view();
         // A directory is in the place of the file that records the running process.

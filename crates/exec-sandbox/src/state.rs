@@ -104,7 +104,7 @@ mod tests {
     use crate::mounts::{MountPoint, Owner};
 
     #[test]
-    fn a_command_has_no_say_in_it() {
+    fn a_writable_state_directory_is_not_used() {
         let shared = |path: &str| Mount {
             target: path.into(),
             kind: MountKind::Bind {

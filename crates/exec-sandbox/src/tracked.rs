@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_index_names_just_so_is_shown() {
+    fn unchanged_tracked_files_are_visible() {
         let folder = tempfile::tempdir().unwrap();
         let workspace = folder.path();
         for path in [".git", "module", "own/.git", "app", "far"] {

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_before_may_stay_and_no_more() {
+    fn existing_git_settings_are_permitted_and_new_ones_judged() {
         let before = git_settings(b"[alias]\nst = !x\n").unwrap();
         let judge = |text: &str| harmful_setting(SettingsOf::Repository, text.as_bytes(), &before, |_| true);
         assert_eq!(judge("[alias]\nst = !x\n[user]\nname = me\n"), None);

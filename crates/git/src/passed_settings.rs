@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_handed_on_and_what_is_not() {
+    fn passed_and_removed_git_settings() {
         for (key, value) in [
             ("user.name", "Änne \"x\" O'Hara"),
             ("user.email", "a+b@example.org"),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_part_more_is_something_else() {
+    fn a_git_setting_with_an_additional_part_is_another_one() {
         let text = "[user]\n\tname = A\n[color \"https://t@x\"]\n\tui = auto\n[USER]\n\tEmail = a@b\n[url \"https://t@x\"]\n\tinsteadOf = y\n";
         let made = made_of(text);
         assert_eq!(made, made_of(&made.text()), "what is written reads as it was meant");

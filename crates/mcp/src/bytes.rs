@@ -106,7 +106,7 @@ mod tests {
 
     /// Bytes that are not text hide nothing around them, and neither does an encoding.
     #[test]
-    fn an_attack_is_seen_however_it_is_written_down() {
+    fn an_attack_is_found_in_every_encoding() {
         let plain = ATTACK.as_bytes();
         let long = [b"a,b,c\n".repeat(200_000).as_slice(), plain].concat();
         let marked = |mark: &[u8], text: Vec<u8>| [mark, text.as_slice()].concat();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_harmless_passes_however_long_it_is() {
+    fn harmless_bytes_of_any_length_pass() {
         let table = "name,price\r\napple,\"1,50\"\r\n".repeat(50_000);
         for bytes in [
             table.as_bytes(),
@@ -151,7 +151,7 @@ mod tests {
 
     /// Findings that are not an attack are reported in a note.
     #[test]
-    fn what_is_noteworthy_is_noted() {
+    fn findings_in_bytes_add_a_note() {
         let Looked::Cleaned { note, is_hostile: false, .. } = looked("a\u{200b}b".as_bytes()) else {
             panic!()
         };

@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// The request as a sandbox gets it. What an engine is told of it is a test of the sandbox: `the_whole_command_line`.
+    /// The request as a sandbox gets it. The engine arguments for it are tested in exec-sandbox: `the_engine_arguments_match_the_expected_command_line`.
     #[test]
     fn the_whole_request() {
         let run =

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_names() {
+    fn package_names_are_validated() {
         for name in
             ["six==1.16.0", "requests[socks]>=2,<3", "@scope/name@^2.0", "libc6:amd64", "python3-pip", "g++"]
         {

@@ -298,7 +298,7 @@ mod tests {
         }
 
         #[test]
-        fn a_stream_that_is_cut_is_no_end(cut in 0_usize..46) {
+        fn a_truncated_stream_is_an_error(cut in 0_usize..46) {
             let said = message(br#"{"event":{"end":{"exitCode":0,"exited":true}}}"#);
             prop_assert!(read(&said[..cut]).0.is_err());
         }

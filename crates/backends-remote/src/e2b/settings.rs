@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_shown_nowhere() {
+    fn a_key_is_never_printed() {
         let settings = E2bSettings::new(E2bKey::new(" e2b_0123abcd\n").unwrap());
         assert!(!format!("{settings:?}").contains("0123"));
         for text in ["", " ", "e2b_\u{e4}", "e2b_a b", "a\r\nX: y"] {

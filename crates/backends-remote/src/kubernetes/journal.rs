@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_come_back_and_what_is_cut_off_is_none() {
+    fn journal_steps_are_read_back_without_a_truncated_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let journal = FleetJournal::open(&path, &name("f")).unwrap();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_journal_is_refused() {
+    fn an_invalid_journal_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         for text in

@@ -246,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_stream_that_breaks_off_anywhere_goes_on_where_it_was(
+        fn an_interrupted_log_stream_is_resumed_at_any_position(
             lines in proptest::collection::vec((0_u32..30, "[a-z \\u{e4}]{0,12}"), 0..12),
             cuts in proptest::collection::vec((0_usize..400, 1_usize..9), 0..6),
         ) {
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_stamp_is_handed_on_as_it_stands() {
+    fn log_lines_without_a_timestamp_pass_unchanged() {
         let (mut reader, mut out) = (Log::default(), Vec::new());
         reader.take(b"no stamp\n\n2026-11-25T16:00:00Z yes\n", &mut |bytes| out.extend_from_slice(bytes));
         assert_eq!(String::from_utf8(out).unwrap(), "no stamp\n\nyes\n");

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn each_option_is_taken_and_what_is_wrong_is_refused_with_the_choices() {
+    fn options_are_parsed_and_errors_list_the_choices() {
         let all = [
             ("context", "prod"),
             ("namespace", "agents"),

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn how_it_ended_is_read_from_what_the_cluster_says() {
+    fn the_end_of_a_run_is_read_from_the_pod_status() {
         let end = |end, memory_ran_out| PodState::Ended(PodEnd { end, memory_ran_out });
         let rows = [
             (ended(0, "Completed", ""), end(End::Exited(0), false)),

@@ -172,7 +172,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn plain_files_travel_and_links_and_secrets_stay() {
+    fn uploads_contain_plain_files_but_no_symlinks_or_secrets() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("src/deep")).unwrap();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_told() {
+    fn a_workspace_that_is_too_large_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let spec = SandboxSpec::new(folder.path(), ["true"]);
         fs::write(folder.path().join("a"), vec![b'x'; MAX_BYTES as usize]).unwrap();

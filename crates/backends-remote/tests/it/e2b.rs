@@ -111,7 +111,7 @@ fn printed(sandbox: &E2bSandbox, command: &E2bCommand) -> (Option<i32>, String, 
 }
 
 #[test]
-fn a_sandbox_is_made_used_and_gone() {
+fn a_sandbox_is_created_used_and_deleted() {
     let fake = Fake::start();
     let sandbox = fake.sandbox();
     assert!(!format!("{sandbox:?}").contains("token"), "{sandbox:?}");
@@ -162,7 +162,7 @@ fn output_comes_as_it_is_printed_and_is_bounded() {
 }
 
 #[test]
-fn time_ends_commands_and_sandboxes() {
+fn timeouts_end_commands_and_sandboxes() {
     let fake = Fake::start();
     let sandbox = fake.sandbox();
     let mut command = shell("sleep 60");
@@ -180,7 +180,7 @@ fn time_ends_commands_and_sandboxes() {
 }
 
 #[test]
-fn what_was_certainly_not_done_is_asked_again_and_nothing_else() {
+fn only_requests_without_effect_are_retried() {
     let fake = Fake::start();
     let client = E2bClient::new(fake.settings()).unwrap();
     let create = |faults: &str| {
@@ -211,7 +211,7 @@ fn what_was_certainly_not_done_is_asked_again_and_nothing_else() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_what_helps() {
+fn errors_include_a_fix() {
     let fake = Fake::start();
     let mut settings = fake.settings();
     settings.key = E2bKey::new("e2b_wrong_and_secret").unwrap();
@@ -261,13 +261,13 @@ fn tools() -> PathBuf {
 }
 
 #[test]
-fn the_official_sdk_for_python_takes_the_server_for_e2b() {
+fn the_official_python_sdk_accepts_the_test_server() {
     let python = tools().join("python/bin/python");
     official(&python, "sdk.py", Path::new("/"), python.exists());
 }
 
 #[test]
-fn the_official_sdk_for_javascript_takes_the_server_for_e2b() {
+fn the_official_javascript_sdk_accepts_the_test_server() {
     let folder = tools().join("node");
     official(Path::new("node"), "sdk.mjs", &folder, folder.join("node_modules/e2b").exists());
 }
@@ -303,7 +303,7 @@ fn run(
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_command_runs_on_a_copy_and_the_machine_is_gone() {
+fn a_command_runs_on_a_copy_and_the_machine_is_deleted() {
     use stockade_exec_sandbox::{End, Property};
     let (fake, folder) = (Fake::start(), tempfile::tempdir().unwrap());
     let folder = folder.path().canonicalize().unwrap();
@@ -334,7 +334,7 @@ fn a_command_runs_on_a_copy_and_the_machine_is_gone() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_command_whose_time_is_up_there_is_ended_with_its_machine() {
+fn a_timed_out_command_is_ended_with_its_machine() {
     let (fake, folder) = (Fake::start(), tempfile::tempdir().unwrap());
     let mut spec = request(&fake, &folder.path().canonicalize().unwrap(), &["sleep", "600"]);
     spec.limits.wall_time = stockade_exec_sandbox::Limit::AtMost(Duration::from_secs(1));
@@ -345,7 +345,7 @@ fn a_command_whose_time_is_up_there_is_ended_with_its_machine() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn without_a_key_that_is_kept_nothing_is_asked() {
+fn without_a_private_key_no_request_is_sent() {
     use std::os::unix::fs::PermissionsExt as _;
     use stockade_exec_sandbox::RunError;
     let (fake, folder) = (Fake::start(), tempfile::tempdir().unwrap());

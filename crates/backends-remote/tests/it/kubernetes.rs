@@ -73,7 +73,7 @@ fn assert_clean(server: &Server) {
 }
 
 #[test]
-fn a_command_runs_prints_and_is_gone() {
+fn a_command_runs_and_its_job_is_deleted() {
     let server = Server::start(Faults::default());
     let (end, out) = ran(&server, &objects("one", &["echo", "a $HOME $(id) $$ b"], &server));
     let end = end.unwrap();
@@ -83,7 +83,7 @@ fn a_command_runs_prints_and_is_gone() {
 }
 
 #[test]
-fn every_end_is_told_by_its_reason() {
+fn every_end_has_its_reason() {
     let server = Server::start(Faults::default());
     let rows: [(&[&str], End, bool); 6] = [
         (&["exit", "7"], End::Exited(7), false),
@@ -107,7 +107,7 @@ fn every_end_is_told_by_its_reason() {
 }
 
 #[test]
-fn variables_travel_in_a_secret_and_nowhere_else() {
+fn variables_are_sent_only_in_a_kubernetes_secret() {
     let server = Server::start(Faults::default());
     let mut wanted = spec(&["env", "KEY"]);
     wanted.environment.set = vec![("KEY".into(), "hunter2 $(HOME)".into())];
@@ -148,7 +148,7 @@ fn a_run_is_ended_on_timeout_and_on_cancellation() {
 }
 
 #[test]
-fn what_never_begins_is_given_up_with_the_reason() {
+fn a_run_that_does_not_start_fails_with_the_reason() {
     let server = Server::start(Faults::default());
     let settings = ClusterSettings { start_time: Duration::from_millis(300), ..ClusterSettings::default() };
     let objects = planned("stuck", &spec(&["unschedulable"]), &settings, &access(&server)).unwrap();
@@ -185,7 +185,7 @@ fn a_run_of_the_same_name_is_the_same_run_or_refused() {
 }
 
 #[test]
-fn a_sandbox_of_the_controller_of_agents_runs_as_a_job_does() {
+fn an_agents_sandbox_object_runs_like_a_job() {
     let server = Server::start(Faults::default());
     let settings = ClusterSettings { workload: Workload::Sandbox, ..ClusterSettings::default() };
     let objects = planned("boxed", &spec(&["echo", "hello"]), &settings, &access(&server)).unwrap();
@@ -196,7 +196,7 @@ fn a_sandbox_of_the_controller_of_agents_runs_as_a_job_does() {
 }
 
 #[test]
-fn output_is_whole_when_every_stream_breaks_off() {
+fn output_is_complete_although_every_stream_breaks() {
     let server = Server::start(Faults { cut_streams: Some(1500), ..Faults::default() });
     let (end, out) = ran(&server, &objects("cut", &["print", "100"], &server));
     assert_eq!(end.unwrap().end, End::Exited(0));
@@ -206,7 +206,7 @@ fn output_is_whole_when_every_stream_breaks_off() {
 }
 
 #[test]
-fn a_token_that_is_not_known_is_told_at_once() {
+fn an_unknown_token_is_an_error_at_once() {
     let server = Server::start(Faults::default());
     let text = server.kubeconfig().replace(server::TOKEN, "another");
     let access = ClusterAccess::from_text(&text, Path::new("/"), None).unwrap();
@@ -327,7 +327,7 @@ fn a_fleet_goes_on_after_its_client_was_killed() {
 }
 
 #[test]
-fn a_fleet_that_is_cancelled_lets_be_what_runs_and_another_goes_on() {
+fn a_cancelled_fleet_leaves_its_runs_to_another_client() {
     let server = Server::start(Faults::default());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
@@ -357,7 +357,7 @@ fn a_fleet_that_is_cancelled_lets_be_what_runs_and_another_goes_on() {
 }
 
 #[test]
-fn a_run_that_was_let_go_and_is_gone_is_never_made_again() {
+fn a_released_run_is_never_created_again() {
     let server = Server::start(Faults::default());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");

@@ -69,7 +69,7 @@ fn request(kind: &str, fake: &Fake, workspace: &Path, words: &[&str]) -> Value {
 }
 
 #[test]
-fn a_command_runs_and_its_end_is_the_last_line() {
+fn the_last_line_reports_the_end_of_the_command() {
     let (fake, folder) = (Fake::start(), tempfile::tempdir().unwrap());
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = Talk::begin(&request("run", &fake, &folder, &["sh", "-c", "echo out; exit 3"]));
@@ -109,7 +109,7 @@ fn a_closed_input_ends_a_command_that_reads_nothing() {
 }
 
 #[test]
-fn an_input_that_breaks_off_ends_the_command() {
+fn truncated_input_ends_the_command() {
     let (fake, folder) = (Fake::start(), tempfile::tempdir().unwrap());
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = Talk::begin(&request("run", &fake, &folder, &["sh", "-c", "echo begun; sleep 600"]));
@@ -120,7 +120,7 @@ fn an_input_that_breaks_off_ends_the_command() {
 }
 
 #[test]
-fn it_says_what_it_enforces_before_and_after_trying() {
+fn a_probe_reports_enforcement_with_and_without_a_trial() {
     let (fake, folder) = (Fake::start(), tempfile::tempdir().unwrap());
     let folder = folder.path().canonicalize().unwrap();
     let mut probe = request("probe", &fake, &folder, &["true"]);
@@ -138,7 +138,7 @@ fn it_says_what_it_enforces_before_and_after_trying() {
 }
 
 #[test]
-fn every_line_that_is_no_request_has_an_answer() {
+fn every_invalid_request_gets_an_answer() {
     let (fake, folder) = (Fake::start(), tempfile::tempdir().unwrap());
     let folder = folder.path().canonicalize().unwrap();
     let mut other = request("probe", &fake, &folder, &["true"]);

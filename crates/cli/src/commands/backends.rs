@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_says_what_holds_or_how_to_get_it() {
+    fn a_row_shows_what_is_enforced_or_the_fix() {
         let mut works = Enforcement::default();
         works.enforced.push((Property::Files, "a view"));
         let listed = |name: &str, probed| {

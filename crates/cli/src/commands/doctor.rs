@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_work_comes_with_what_mends_it() {
+    fn failures_of_doctor_include_a_fix() {
         let findings = [Finding::ok("a", "fine"), Finding::fail("b", "broken \u{1b}[2J", "mend b")];
         assert_eq!(
             text(&findings, Styles::PLAIN),

@@ -120,7 +120,7 @@ mod tests {
     use stockade_guard::config::Config;
 
     #[test]
-    fn every_key_is_there() {
+    fn the_new_configuration_contains_every_key() {
         for for_user in [true, false] {
             let text = text(for_user);
             for key in Config::keys() {

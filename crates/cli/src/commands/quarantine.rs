@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_said_as_people_say_them() {
+    fn times_are_formatted_for_people() {
         for (seconds, wanted) in [
             (0, "0 seconds"),
             (1, "1 second"),

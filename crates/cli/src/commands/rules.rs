@@ -154,7 +154,7 @@ mod tests {
     use stockade_guard::scanner::Scanner;
 
     #[test]
-    fn what_is_begun_is_right_as_it_stands() {
+    fn the_initial_configuration_is_valid() {
         let text = begun("TEAM_HOST").map_err(|error| format!("{error:?}")).unwrap();
         assert!(text.contains("id = \"TEAM_HOST\""));
         for id in ["", "team host", "A\"\nx = \"B"] {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_forgiven() {
+    fn misspelled_words_are_suggested() {
         let rules = Scanner::builtin().rules();
         let cases = [
             ("NET_REVERSE_SHEL", Some("NET_REVERSE_SHELL")),

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_tried_to_its_end_was_not_stopped() {
+    fn an_unfinished_trial_does_not_count_as_blocked() {
         let folder = tempfile::tempdir().unwrap();
         let bait = folder.path().join("bait");
         fs::write(&bait, "bait\n").unwrap();

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_policy_names_the_style_of_the_page() {
+    fn the_content_security_policy_allows_the_style_of_the_page() {
         assert_eq!(STYLE_DIGEST, format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(STYLE))));
         assert!(!STYLE.contains("</"), "it would end the style element");
     }

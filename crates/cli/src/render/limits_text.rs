@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_to_wait_is_never_told_too_short() {
+    fn waiting_times_are_rounded_up() {
         for (millis, told) in [
             (0, "1s"),
             (999, "1s"),

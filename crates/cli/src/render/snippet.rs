@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_find_may_go_on_in_the_next_line() {
+    fn a_finding_can_span_lines() {
         assert!(Snippet::of("ab\ncd", &(0..5)).goes_on);
         assert!(!Snippet::of("ab\ncd", &(0..3)).goes_on);
     }

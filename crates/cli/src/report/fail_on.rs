@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_excluded_is_not_clean_and_no_failure() {
+    fn an_exclusion_is_neither_clean_nor_a_failure() {
         let mut tally = ScanTally::default();
         tally.excluded.total = 1;
         assert_eq!((tally.clean(), exit(&tally, FailOn::Warn, Unseen::Reported)), (false, Exit::Clean));

@@ -151,7 +151,7 @@ mod tests {
 
     /// Records with a decision, and records about several decisions at once, without one.
     #[test]
-    fn what_was_allowed_is_not_shown_as_refused() {
+    fn allowed_actions_are_not_shown_as_refused() {
         let cases = [
             ("tool_allowed", None, [1, 0, 0]),
             ("tool_allowed", Some("allow"), [1, 0, 0]),

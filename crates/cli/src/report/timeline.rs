@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_grow_with_the_time_that_they_have_to_show() {
+    fn columns_fit_their_times() {
         let mut timeline = Timeline::<2>::default();
         for minute in 0..60 {
             timeline.add(at(minute * 60), 0);
@@ -129,7 +129,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_whatever_the_times_are(times in prop::collection::vec(0..=u64::MAX / MICROS, 0..200)) {
+        fn every_record_is_in_a_column(times in prop::collection::vec(0..=u64::MAX / MICROS, 0..200)) {
             let mut timeline = Timeline::<2>::default();
             times.iter().for_each(|time| timeline.add(at(*time), usize::from(time % 2 == 0)));
             prop_assert!(timeline.columns.len() <= 60);

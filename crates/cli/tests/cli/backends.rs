@@ -52,7 +52,7 @@ fn is_there() -> bool {
 }
 
 #[test]
-fn a_slip_in_a_name_is_told_and_nothing_runs() {
+fn a_misspelled_backend_is_an_error_and_nothing_runs() {
     let ground = Ground::new();
     let output =
         ground.said(&["exec", "--backend", "nativ", "--on-unavailable", "warn", "--", "touch", "ran"]);
@@ -65,7 +65,7 @@ fn a_slip_in_a_name_is_told_and_nothing_runs() {
 }
 
 #[test]
-fn the_example_does_what_a_backend_has_to_do() {
+fn the_example_backend_passes_the_conformance_test() {
     if !is_there() {
         return;
     }

@@ -128,7 +128,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_command_and_a_client_are_judged_alike() {
+fn the_proxy_treats_commands_and_other_clients_alike() {
     let served = Served::start(&[]);
     let (port, other) = (served.port, served.port ^ 1);
     let ran = served.exec(
@@ -178,7 +178,7 @@ fn a_command_and_a_client_are_judged_alike() {
 }
 
 #[test]
-fn secrets_are_lent_to_runs_and_tokens() {
+fn runs_and_tokens_can_use_secrets() {
     let probe = Served::start(&[]);
     drop(probe);
     let folder = tempfile::tempdir().unwrap();
@@ -219,7 +219,7 @@ fn secrets_are_lent_to_runs_and_tokens() {
 }
 
 #[test]
-fn a_token_ends_and_so_does_a_broker() {
+fn tokens_and_the_proxy_expire() {
     let mut served = Served::start(&[]);
     let token = served.token(&["--for", "2s"]);
     assert_eq!(served.client(Some(&token), "GET / HTTP/1.1").1, "hello none\n");
@@ -246,7 +246,7 @@ fn a_token_ends_and_so_does_a_broker() {
 }
 
 #[test]
-fn a_broker_that_is_killed_leaves_nothing_open() {
+fn a_killed_proxy_leaves_no_connection_open() {
     let mut served = Served::start(&[]);
     let script = "curl -sS http://localhost:$PORT/; touch began; while [ ! -e killed ]; do sleep 0.1; done; \
                   curl -sS --max-time 20 http://localhost:$PORT/; echo $?";
@@ -285,7 +285,7 @@ fn a_broker_that_is_killed_leaves_nothing_open() {
 }
 
 #[test]
-fn who_says_nothing_is_in_nobodys_way() {
+fn silent_clients_do_not_block_others() {
     let served = Served::start(&[]);
     let token = served.token(&[]);
     let silent: Vec<_> = (0..300).map(|_| UnixStream::connect(served.socket()).ok()).collect();
@@ -296,7 +296,7 @@ fn who_says_nothing_is_in_nobodys_way() {
 }
 
 #[test]
-fn no_sandbox_begins_runs_of_its_own() {
+fn a_sandbox_cannot_start_runs_at_the_proxy() {
     let served = Served::start(&[]);
     let ran = served.exec(&[], "ls -A \"$(dirname \"$STOCKADE_BROKER_SOCKET\")\"");
     assert!(!text(&ran.stdout).contains("control"), "{}", text(&ran.stdout));
@@ -321,7 +321,7 @@ fn no_sandbox_begins_runs_of_its_own() {
 }
 
 #[test]
-fn what_cannot_work_is_refused_at_once() {
+fn invalid_combinations_are_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let open = folder.path().join("open");
     fs::create_dir(&open).unwrap();

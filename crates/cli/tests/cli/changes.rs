@@ -98,7 +98,7 @@ fn seen(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>, i64)> {
 }
 
 #[test]
-fn what_a_command_changes_waits_is_applied_and_is_undone() {
+fn changes_are_held_applied_and_undone() {
     for backend in ["native", "bwrap"] {
         let ground = Ground::new();
         fs::write(ground.work.join("kept"), "1\n").unwrap();
@@ -137,7 +137,7 @@ fn what_a_command_changes_waits_is_applied_and_is_undone() {
 }
 
 #[test]
-fn nothing_that_outlives_a_command_writes_to_what_was_judged() {
+fn processes_of_a_command_cannot_change_reviewed_files() {
     for backend in ["native", "bwrap"] {
         let ground = Ground::new();
         fs::write(ground.work.join("f"), "1\n").unwrap();
@@ -152,7 +152,7 @@ fn nothing_that_outlives_a_command_writes_to_what_was_judged() {
 }
 
 #[test]
-fn what_a_person_did_meanwhile_is_told_and_stays() {
+fn conflicting_changes_of_the_user_are_reported_and_kept() {
     let ground = Ground::new();
     for file in ["a", "b"] {
         fs::write(ground.work.join(file), "1\n").unwrap();
@@ -171,7 +171,7 @@ fn what_a_person_did_meanwhile_is_told_and_stays() {
 }
 
 #[test]
-fn where_there_is_no_view_a_command_is_refused_with_its_reason() {
+fn without_an_overlay_a_reviewed_command_is_refused() {
     let ground = Ground::new();
     let output = ground.run(&["exec", "--backend", "landlock", "--review", "--", "touch", "f"]);
     assert_eq!(output.status.code(), Some(126), "{}", String::from_utf8_lossy(&output.stderr));
@@ -275,7 +275,7 @@ fn a_server_completes_an_interrupted_merge() {
 
 /// What cannot be put on record is not done, at either entry point; and what is not there is not put on record.
 #[test]
-fn what_is_not_on_record_is_not_done() {
+fn unrecorded_decisions_are_not_carried_out() {
     let ground = Ground::new();
     let Some(answer) = ground.view("native", "--review", "echo 1 > f") else { return };
     let id = &answer["review"]["id"];
@@ -383,7 +383,7 @@ fn an_agent_decides_on_what_was_changed_in_its_workspace() {
 }
 
 #[test]
-fn a_program_decides_by_the_server() {
+fn changes_can_be_decided_through_serve() {
     let ground = Ground::new();
     fs::write(ground.work.join("f"), "1\n").unwrap();
     let mut serving = Serving::new(&ground, &[]);
@@ -414,7 +414,7 @@ fn a_program_decides_by_the_server() {
 
 /// Without an ID, the workspace of the current folder is meant: what another one has to wait for stays where it is.
 #[test]
-fn without_an_id_the_workspace_of_the_current_folder_is_meant() {
+fn without_an_id_changes_of_the_current_workspace_are_used() {
     let ground = Ground::new();
     let (other, inner) = (ground.folder.path().join("other"), ground.work.join("inner"));
     for folder in [&other, &inner] {

@@ -68,7 +68,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_command_runs_in_a_cluster_where_that_is_named() {
+fn a_command_runs_in_the_cluster_if_selected() {
     let place = Place::new();
     let ran = place.exec(&ENFORCED, &["echo", "a $HOME", "b"]);
     assert_eq!(
@@ -96,7 +96,7 @@ fn a_command_runs_in_a_cluster_where_that_is_named() {
 }
 
 #[test]
-fn what_a_cluster_does_not_hold_is_refused_with_the_fix() {
+fn requirements_that_a_cluster_cannot_enforce_are_refused_with_a_fix() {
     let place = Place::new();
     let rows: [(&[&str], &str); 5] = [
         (&[], "networkPolicies=enforced"),
@@ -122,7 +122,7 @@ fn what_a_cluster_does_not_hold_is_refused_with_the_fix() {
 }
 
 #[test]
-fn a_kubeconfig_that_commands_can_write_is_not_believed() {
+fn a_kubeconfig_in_the_workspace_is_refused() {
     let place = Place::new();
     let at = |name: &str| place.folder.path().canonicalize().unwrap().join(name);
     fs::copy(at("kubeconfig"), at("work/kubeconfig")).unwrap();
@@ -136,7 +136,7 @@ fn a_kubeconfig_that_commands_can_write_is_not_believed() {
 }
 
 #[test]
-fn what_is_fed_to_a_command_in_a_cluster_is_refused_and_not_lost() {
+fn standard_input_for_a_cluster_is_refused_and_not_lost() {
     let place = Place::new();
     let words = ["exec", "--no-rules", "--backend", "kubernetes", "--image", IMAGE];
     let words: Vec<&str> = words.iter().chain(&ENFORCED).chain(&["--", "sleep", "60000"]).copied().collect();
@@ -187,7 +187,7 @@ fn a_server_runs_commands_in_a_cluster_as_the_command_line_does() {
 }
 
 #[test]
-fn the_list_of_backends_says_what_the_cluster_says() {
+fn backends_reports_what_the_cluster_reports() {
     let place = Place::new();
     let words =
         ["backends", "--image", IMAGE, "--backend-option", "networkPolicies=enforced", "--format", "json"];

@@ -127,7 +127,7 @@ secret none, set 'a' \"b\" #c
 
 /// All rows, so that none is held by what another one tried.
 #[test]
-fn packages_in_containers_are_held_to_their_manifests() {
+fn containers_enforce_the_manifests_of_packages() {
     let Some(docker) = Docker::start() else { return };
     let rows = isolation::tried(&docker, Path::new(STOCKADE));
     let open: Vec<_> = rows.iter().filter_map(|(number, row)| Some((number, row.as_ref().err()?))).collect();
@@ -137,7 +137,7 @@ fn packages_in_containers_are_held_to_their_manifests() {
 }
 
 #[test]
-fn commands_in_containers_are_held_as_promised() {
+fn containers_enforce_the_limits_of_commands() {
     let Some(docker) = Docker::start() else { return };
     let place = Place::new();
     what_is_inside_is_what_was_promised(&docker, &place);
@@ -372,7 +372,7 @@ fn what_cannot_be_had_is_refused(docker: &Docker, place: &Place) {
 
 /// The rows that one run tries after another, and the record of what is held.
 #[test]
-fn packages_in_containers_of_podman_are_held_too() {
+fn podman_enforces_the_manifests_of_packages() {
     let Some(podman) = Podman::start() else { return };
     let rows = match isolation::tried_by_podman(&podman, Path::new(STOCKADE)) {
         Ok(rows) => rows,

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::support::{STOCKADE, stockade};
 
 #[test]
-fn whatever_is_not_well_comes_with_what_mends_it() {
+fn every_problem_includes_a_fix() {
     let folder = tempfile::tempdir().unwrap();
     let output = stockade(&["doctor", "--format", "json"], folder.path());
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -43,7 +43,7 @@ fn whatever_is_not_well_comes_with_what_mends_it() {
 
 /// Where a sandbox can be made, a command in it has said so itself.
 #[test]
-fn what_it_says_of_sandboxes_comes_from_inside() {
+fn doctor_reports_what_was_tested_inside_a_sandbox() {
     let folder = tempfile::tempdir().unwrap();
     let output = stockade(&["doctor", "--format", "json"], folder.path());
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -62,7 +62,7 @@ fn what_it_says_of_sandboxes_comes_from_inside() {
 
 /// A program called docker is asked without any privilege of the caller. One in the current directory is not asked at all.
 #[test]
-fn a_docker_that_is_asked_gets_no_rights() {
+fn a_probed_docker_client_gets_no_capabilities() {
     let folder = tempfile::tempdir().unwrap();
     // Written by another process: a program that starts beside this would inherit a file that is open for writing, ETXTBSY.
     let write = "printf '#!/bin/sh\ncat /proc/self/status > $HOME/status\n' > docker; chmod +x docker";
@@ -83,7 +83,7 @@ fn a_docker_that_is_asked_gets_no_rights() {
 
 /// What it says of its own rights is what the kernel says of a process that is started like it.
 #[test]
-fn what_it_holds_itself_is_named() {
+fn doctor_lists_its_own_capabilities() {
     let folder = tempfile::tempdir().unwrap();
     let output = stockade(&["doctor", "--format", "json"], folder.path());
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -84,7 +84,7 @@ fn has_curl() -> bool {
 }
 
 #[test]
-fn a_cli_asks_its_model_with_a_key_that_it_never_sees() {
+fn a_model_cli_uses_a_key_without_seeing_it() {
     if !has_curl() {
         return;
     }
@@ -121,7 +121,7 @@ fn a_cli_asks_its_model_with_a_key_that_it_never_sees() {
 }
 
 #[test]
-fn a_login_is_used_and_not_seen() {
+fn a_model_cli_uses_a_login_without_seeing_it() {
     if !has_curl() {
         return;
     }
@@ -224,7 +224,7 @@ fn a_cli_sees_its_own_home_only_on_request() {
 }
 
 #[test]
-fn what_is_missing_or_does_not_go_together_says_what_to_do() {
+fn invalid_drive_options_are_refused_with_a_fix() {
     let world = World::new("claude", "#!/bin/sh\necho RAN\n");
     world.put("work/key", REAL, 0o600);
     let inside = format!("file:{}", world.at("work/key").display());
@@ -269,7 +269,7 @@ fn what_is_missing_or_does_not_go_together_says_what_to_do() {
 }
 
 #[test]
-fn any_program_is_driven_where_its_hosts_and_secrets_are_named() {
+fn drive_generic_runs_any_program_with_its_hosts_and_secrets() {
     if !has_curl() {
         return;
     }
@@ -301,7 +301,7 @@ fn measured() -> Vec<Vec<&'static str>> {
 
 /// What the page claims was tried, for each preset and way, with the version that is tried today and at a commit that it names.
 #[test]
-fn the_table_of_what_was_tried_is_whole() {
+fn the_table_of_tested_model_clis_is_complete() {
     let list = Command::new(STOCKADE).args(["drive", "--list"]).output().unwrap();
     let list = String::from_utf8(list.stdout).unwrap();
     let names = list.lines().filter(|line| !line.starts_with(' '));

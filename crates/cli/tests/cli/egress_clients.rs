@@ -587,7 +587,7 @@ fn lay_out_row(client: &Client, places: &Places) -> Option<()> {
 }
 
 #[test]
-fn every_program_works_that_knows_of_no_proxy() {
+fn programs_without_proxy_support_work() {
     let folder = tempfile_in_target();
     // Where no tools are installed, what would be kept beside them goes with the folder of this test.
     let tools =

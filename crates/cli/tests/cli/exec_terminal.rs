@@ -144,7 +144,7 @@ const BACK: &str = "; echo back $?; sleep 0.3; stty -a | tr ' ;' '\\n\\n' | grep
 const AS_BEFORE: &str = "echo icanon isig opost ";
 
 #[test]
-fn keys_reach_the_command_and_no_other() {
+fn keys_typed_at_a_terminal_reach_only_the_command() {
     for &(backend, who) in backends() {
         let inner = "trap \"echo caught\" INT; echo ready; cat; echo next; sleep 60; echo slept $?; \
                      set -m; sleep 60; echo stopped $?";
@@ -171,7 +171,7 @@ fn keys_reach_the_command_and_no_other() {
 
 /// A script that starts something behind `&` has it ignore the key that interrupts, and a command would go on doing so.
 #[test]
-fn what_is_ignored_outside_has_its_effect_inside() {
+fn signals_ignored_by_the_caller_take_effect_in_the_sandbox() {
     for &(backend, who) in backends() {
         let inner = "kill -INT $$; echo survived";
         let mut person = Person::new(
@@ -183,7 +183,7 @@ fn what_is_ignored_outside_has_its_effect_inside() {
 }
 
 #[test]
-fn the_size_is_followed() {
+fn the_terminal_size_is_forwarded() {
     for &(backend, who) in backends() {
         let inner = "trap \"stty size\" WINCH; stty size; echo ready; while :; do sleep 0.05; done";
         let mut person = Person::new(
@@ -200,7 +200,7 @@ fn the_size_is_followed() {
 }
 
 #[test]
-fn the_terminal_is_as_it_was_however_it_ends() {
+fn terminal_settings_are_restored_after_every_end() {
     let ends = [
         (Signal::TERM, "back 143"),
         (Signal::HUP, "back 129"),
@@ -224,7 +224,7 @@ fn the_terminal_is_as_it_was_however_it_ends() {
 }
 
 #[test]
-fn after_a_stop_every_byte_is_handed_on_again() {
+fn after_a_stop_all_bytes_are_forwarded() {
     let inner = "stty -echo; echo ready; read line; echo got \\$line";
     let mut person = Person::new(
         Who::Same,
@@ -268,7 +268,7 @@ fn no_process_of_the_sandbox_holds_the_outer_terminal() {
 }
 
 #[test]
-fn what_is_done_at_a_terminal_is_on_record() {
+fn terminal_commands_are_recorded() {
     let inner = "echo ready; read line; echo got $line; exit 3";
     let mut person = Person::new(
         Who::Same,
@@ -351,7 +351,7 @@ fn without_a_terminal_of_its_own_the_command_has_none() {
 }
 
 #[test]
-fn a_line_that_poses_as_one_of_the_launcher_is_marked() {
+fn output_that_imitates_messages_of_the_launcher_is_marked() {
     for terminal in ["", "-t"] {
         let inner =
             "echo stockade: from out; sleep 0.3; echo stockade: from err >&2; sleep 0.3; printf half; exit 3";

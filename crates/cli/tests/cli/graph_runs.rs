@@ -38,7 +38,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn nodes_of_a_graph_share_a_directory_until_it_ends() {
+fn nodes_of_a_graph_share_a_directory_until_the_run_ends() {
     let home = Home::new();
     let begun = home.stockade(&["graph", "begin"]);
     assert!(begun.status.success(), "{begun:?}");
@@ -68,7 +68,7 @@ fn nodes_of_a_graph_share_a_directory_until_it_ends() {
 
 /// What is no run of this user is refused with what would be one, and is left alone.
 #[test]
-fn only_a_run_that_was_begun_is_joined_or_removed() {
+fn only_existing_graph_runs_can_be_joined_or_removed() {
     let home = Home::new();
     let folder = text(&home.stockade(&["graph", "begin"]).stdout);
     let name = Path::new(&folder).file_name().unwrap().to_str().unwrap().to_owned();

@@ -243,7 +243,7 @@ fn used(harness: &str, cwd: &Path, tool: &str, input: &Value) -> Option<Value> {
 }
 
 #[test]
-fn every_harness_is_answered_in_its_own_words() {
+fn every_harness_gets_its_answer_format() {
     let home = Home::new();
     for (harness, asks, rewrites) in ALL {
         let ask = |command: &str| home.answer(harness, &shell(harness, &home.project(), &json!(command)));
@@ -286,7 +286,7 @@ fn every_harness_is_answered_in_its_own_words() {
 }
 
 #[test]
-fn whatever_is_not_understood_is_refused() {
+fn payloads_that_cannot_be_parsed_are_refused() {
     let home = Home::new();
     for (harness, ..) in ALL {
         let whole = shell(harness, &home.project(), &json!("ls")).to_string();
@@ -454,7 +454,7 @@ fn the_hook_answers_as_check_command_does() {
 /// What the file tools refuse and the sandbox hides of a home, no command that is let through reads: one path of every row of
 /// the table.
 #[test]
-fn no_secret_of_a_home_passes_by_a_command() {
+fn secrets_in_a_home_cannot_be_read_by_commands() {
     use stockade_names::{Kind, Scope, names};
 
     let home = Home::new();
@@ -506,7 +506,7 @@ fn commands_are_judged_as_at_every_other_entry_point() {
 
 /// Where only commands that need a sandbox get one, the hook says the same of a command as all other entry points.
 #[test]
-fn what_always_needs_a_sandbox_gets_one() {
+fn always_sandboxed_programs_get_a_sandbox() {
     let home = Home::new();
     let ask = |command: &str| home.answer("claude", &shell("claude", &home.project(), &json!(command)));
     let is_rewritten = |command: &str| matches!(ask(command), Answer::Rewrite(_));
@@ -530,7 +530,7 @@ fn what_always_needs_a_sandbox_gets_one() {
 
 /// An entry that denies an unknown tool would protect nothing, and one that allows it grants nothing.
 #[test]
-fn a_list_of_tools_with_a_slip_is_not_obeyed_in_part() {
+fn a_tool_list_with_a_mistake_is_not_applied_in_part() {
     let home = Home::new();
     let ls = |home: &Home| home.answer("claude", &shell("claude", &home.project(), &json!("ls")));
     home.configure("[agents.claude.toolPolicy]\nallow = [\"later-tool\"]\ndeny = [\"mcp__x__y\"]\n");
@@ -545,7 +545,7 @@ fn claude(home: &Home, tool: &str, input: &Value) -> Answer {
 }
 
 #[test]
-fn files_are_asked_about_where_they_really_are() {
+fn file_tools_are_checked_by_resolved_paths() {
     let home = Home::new();
     let project = home.project();
     let at = |path: &str| project.join(path).display().to_string();
@@ -596,7 +596,7 @@ fn files_are_asked_about_where_they_really_are() {
 
 /// What a program that runs reads may be a command there: a person has to agree, else it is refused. To look at it is nothing.
 #[test]
-fn what_feeds_a_program_that_runs_is_not_silent() {
+fn input_for_a_running_program_needs_approval() {
     let home = Home::new();
     for (tool, input, is_silent) in [
         ("process", json!({"action": "write", "data": "rm -rf /\n"}), false),
@@ -633,7 +633,7 @@ fn what_feeds_a_program_that_runs_is_not_silent() {
 
 /// What a read of a file is denied no search reads, whatever glob it gives and whatever its harness calls that.
 #[test]
-fn what_must_not_be_read_no_search_reads() {
+fn search_tools_cannot_read_denied_files() {
     let home = Home::new();
     let project = home.project();
     fs::create_dir_all(project.join("sub/deep")).unwrap();
@@ -700,7 +700,7 @@ fn what_must_not_be_read_no_search_reads() {
 
 /// The project is what the harness says, and not the folder that a command happens to run in.
 #[test]
-fn where_a_command_runs_makes_no_project() {
+fn the_working_directory_of_a_command_is_not_a_project() {
     let home = Home::new();
     let project = home.project();
     let told = |harness: &str, variable: Option<&str>, payload: &Value| {
@@ -745,7 +745,7 @@ fn where_a_command_runs_makes_no_project() {
 
 /// A server calls its tools as it likes, also as those of the harness are called, or as those that the rules grant.
 #[test]
-fn tools_of_servers_are_asked_about_whatever_they_are_called() {
+fn mcp_tools_are_checked_under_any_name() {
     let home = Home::new();
     let tool = |harness: &str, name: &str| match harness {
         "windsurf" => json!({"agent_action_name": "pre_mcp_tool_use", "trajectory_id": "t",
@@ -847,7 +847,7 @@ fn an_unnamed_agent_is_refused() {
 
 /// What a hook puts in the place of a command runs where no secret is in reach, in the folder that it was meant for.
 #[test]
-fn what_is_rewritten_runs_in_the_sandbox() {
+fn rewritten_commands_run_in_the_sandbox() {
     let home = Home::new();
     fs::write(home.path().join("secret"), "s").unwrap();
     let command = "cat ../../secret; pwd; echo made > made; echo 'it'\\''s'; sed 1q /proc/self/status";
@@ -874,7 +874,7 @@ fn what_is_rewritten_runs_in_the_sandbox() {
 
 /// What is handed back is what was named, also from a folder of the project, and nothing else is.
 #[test]
-fn a_line_for_the_sandbox_is_known_again_where_it_was_named() {
+fn a_suggested_sandbox_command_line_is_accepted() {
     let home = Home::new();
     let sub = home.project().join("sub");
     for (harness, _, rewrites) in ALL {
@@ -983,7 +983,7 @@ fn each_decision_is_on_record() {
 }
 
 #[test]
-fn results_are_looked_at_before_a_model_sees_them() {
+fn results_are_scanned_before_the_model_gets_them() {
     let home = Home::new();
     let told = |harness: &str, event: &str, tool: &str, response: &Value| {
         let payload = json!({"session_id": "s", "cwd": home.project(), "hook_event_name": event, "tool_name": tool,
@@ -1028,7 +1028,7 @@ fn results_are_looked_at_before_a_model_sees_them() {
 
 /// What no scanner saw is not shown: neither what was cut off, nor what only together is too long, nor the name of a member.
 #[test]
-fn nothing_of_a_result_is_shown_that_was_not_scanned() {
+fn unscanned_parts_of_results_are_never_shown() {
     let home = Home::new();
     let told = |harness: &str, response: &Value| {
         let event = if harness == "gemini" { "AfterTool" } else { "PostToolUse" };
@@ -1070,7 +1070,7 @@ fn nothing_of_a_result_is_shown_that_was_not_scanned() {
 
 /// A server chooses the names of its members, and a name can carry an instruction as a text can.
 #[test]
-fn nothing_is_said_in_the_names_of_members() {
+fn attacks_in_member_names_are_found() {
     let home = Home::new();
     let told = |harness: &str, tool: &str, response: &Value| {
         let event = if harness == "gemini" { "AfterTool" } else { "PostToolUse" };
@@ -1118,7 +1118,7 @@ fn nothing_is_said_in_the_names_of_members() {
 
 /// A run and an answer name the decision that they follow: the decision itself is what is asked for.
 #[test]
-fn why_tells_of_the_decision_and_not_of_what_followed() {
+fn why_explains_the_decision_and_not_its_outcome() {
     let home = Home::new();
     home.configure("[agents.claude.budget]\nmaxTokensPerHour = 100\n");
     let why = |id: &[&str]| {

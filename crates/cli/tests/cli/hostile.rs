@@ -22,7 +22,7 @@ fn is_harmless(output: &[u8]) -> bool {
 }
 
 #[test]
-fn nothing_that_a_terminal_obeys_gets_through() {
+fn terminal_escape_sequences_never_reach_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let evil = "\u{1b}]0;owned\u{7}\u{9b}31m\u{8}\r\u{202e}\u{2066}\u{200b}\u{e0041}";
     let name = OsStr::from_bytes(b"\x1b[2J\x0a\xFF\xE2\x80\xAE.md");
@@ -54,7 +54,7 @@ fn nothing_that_a_terminal_obeys_gets_through() {
 }
 
 #[test]
-fn names_that_are_no_text_are_told_apart_in_json() {
+fn file_names_that_are_not_utf8_are_distinct_in_json() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(OsStr::from_bytes(b"a\xFF.md")), ATTACK).unwrap();
     let output = stockade(&["scan", ".", "--format", "json"], folder.path());
@@ -65,7 +65,7 @@ fn names_that_are_no_text_are_told_apart_in_json() {
 
 /// As an unprivileged user when the tests run as root, whom permissions do not stop.
 #[test]
-fn what_may_not_be_read_is_not_clean() {
+fn unreadable_files_are_not_clean() {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("stockade");
     // Another test may fork while this one writes, and a program that is open for writing does not start. So let a
@@ -91,7 +91,7 @@ fn what_may_not_be_read_is_not_clean() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error_and_not_clean() {
+fn a_closed_pipe_is_not_an_error_and_not_clean() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("many.md"), ATTACK.repeat(900)).unwrap();
     let shell = |command: &str| {
@@ -141,7 +141,7 @@ proptest! {
 
     /// Whatever the bytes, there is an answer in good order and no panic.
     #[test]
-    fn any_bytes_have_an_answer(files: [Vec<u8>; 4]) {
+    fn any_bytes_can_be_scanned(files: [Vec<u8>; 4]) {
         let folder = tempfile::tempdir().unwrap();
         for (n, bytes) in files.iter().enumerate() {
             fs::write(folder.path().join(format!("{n}.md")), bytes).unwrap();

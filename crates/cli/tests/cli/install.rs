@@ -93,7 +93,7 @@ fn status(home: &Home, harness: &str) -> Value {
 }
 
 #[test]
-fn what_is_put_into_settings_comes_out_again_without_a_trace() {
+fn install_and_uninstall_leave_settings_unchanged() {
     for (harness, user, project) in WRITTEN {
         for (flag, name) in [("--user", user), ("--project", project)] {
             let is_settings = !["copilot", "cline", "opencode"].contains(harness);
@@ -138,7 +138,7 @@ fn what_is_put_into_settings_comes_out_again_without_a_trace() {
 
 /// What a user has written since stays, whatever it is.
 #[test]
-fn what_was_changed_since_stays() {
+fn later_changes_of_settings_are_kept() {
     let home = Home::new();
     let file = home.path().join(".claude/settings.json");
     write(&file, TEXTS[1]);
@@ -198,7 +198,7 @@ fn an_older_registration_is_replaced() {
 }
 
 #[test]
-fn settings_that_must_not_be_written_are_left_as_they_are() {
+fn read_only_settings_are_left_unchanged() {
     let is_root = rustix::process::geteuid().is_root();
     type Prepare = fn(&Home, &Path);
     let cases: &[(&str, Prepare, &str)] = &[
@@ -295,7 +295,7 @@ fn settings_that_must_not_be_written_are_left_as_they_are() {
 
 /// Where the program of a hook is missing, broken or something else, the line that is registered says no by itself.
 #[test]
-fn a_registered_line_says_no_where_its_program_does_not_answer() {
+fn an_installed_hook_denies_if_its_program_fails() {
     let broken: &[(&str, Option<&str>)] = &[
         ("missing", None),
         ("not executable", Some("#!/bin/sh\n")),
@@ -353,7 +353,7 @@ fn registered(home: &Home, program: &Path, harness: &str) -> String {
 
 /// No registration that lets a tool be used is called good.
 #[test]
-fn a_registration_that_does_not_hold_is_never_called_good() {
+fn an_ineffective_registration_is_never_reported_as_working() {
     let home = Home::new();
     assert!(run(&home, &["install", "claude"]).status.success());
     // The same with what is well is called good, or nothing here would show anything.
@@ -452,7 +452,7 @@ fn a_registration_that_does_not_hold_is_never_called_good() {
 
 /// Whatever else a hook of ours has got, in whichever harness, what that does was not tried.
 #[test]
-fn a_hook_that_is_not_as_it_was_written_is_not_called_good() {
+fn a_modified_hook_is_not_reported_as_working() {
     for (harness, user, _) in WRITTEN.iter().filter(|(harness, ..)| is_settings(harness)) {
         let home = Home::new();
         assert!(run(&home, &["install", harness]).status.success());
@@ -493,7 +493,7 @@ fn is_settings(harness: &str) -> bool {
 
 /// Who puts hooks of their own beside ours, in the same group too, keeps them.
 #[test]
-fn hooks_of_others_beside_ours_stay() {
+fn other_hooks_are_kept() {
     for (harness, user, _) in WRITTEN.iter().filter(|(harness, ..)| is_settings(harness)) {
         let home = Home::new();
         assert!(run(&home, &["install", harness]).status.success());
@@ -534,7 +534,7 @@ fn hooks_of_others_beside_ours_stay() {
 
 /// A program or plugin that a user wrote stays, though it calls this one.
 #[test]
-fn files_of_others_stay() {
+fn files_of_other_programs_are_kept() {
     let mark = "Written by `stockade install";
     for (harness, user, _) in WRITTEN.iter().filter(|(harness, ..)| !is_settings(harness)) {
         let own = Home::new();
@@ -574,7 +574,7 @@ fn files_of_others_stay() {
 }
 
 #[test]
-fn other_harnesses_are_not_called_good_either() {
+fn ineffective_registrations_of_other_harnesses_are_reported() {
     type Breaks = fn(&Home);
     let broken: &[(&str, Breaks)] = &[
         ("gemini", |home| {
@@ -665,7 +665,7 @@ const SERVERS: &[(&str, &str, Option<&str>)] = &[
 ];
 
 #[test]
-fn servers_are_wrapped_and_come_out_again_without_a_trace() {
+fn wrapping_and_unwrapping_servers_leaves_settings_unchanged() {
     const TEXT: &str = "{\n  // mine\n  \"mcpServers\": {\n    \"fs\": {\"command\": \"npx\", \"args\": [\"-y\", \"fs\"], \"env\": {\"TOKEN\": \"s3cret\"}},\n    \"far\": {\"url\": \"https://h.example/mcp\"},\n  },\n  \"z\": 1.50\n}\n";
     for (harness, user, project) in SERVERS {
         for (flag, name) in [("--user", Some(*user)), ("--project", *project)] {

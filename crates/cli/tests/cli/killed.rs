@@ -148,12 +148,12 @@ fn kill_all(rounds: u64) {
 }
 
 #[test]
-fn what_is_killed_at_any_entry_point_is_on_record() {
+fn killed_runs_are_recorded_at_every_entry_point() {
     kill_all(FEW);
 }
 
 #[test]
 #[ignore = "takes some minutes; the test before it does the same with fewer rounds"]
-fn what_is_killed_nine_hundred_times_is_on_record() {
+fn nine_hundred_killed_runs_are_all_recorded() {
     kill_all(225);
 }

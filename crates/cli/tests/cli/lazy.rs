@@ -28,7 +28,7 @@ const WITH_SETTINGS: &[&[&str]] = &[
 const SETTINGS: &[&str] = &["home-of-the-test/config", "/etc/stockade", ".stockade"];
 
 #[test]
-fn nothing_is_touched_that_is_not_needed() {
+fn only_needed_files_are_opened() {
     if Command::new("strace").arg("--version").output().is_err() {
         println!("skipped: strace is not installed, so the files that commands open are not observed");
         return;

@@ -120,7 +120,7 @@ const ONE_TOOL: &str = r#"
 "#;
 
 #[test]
-fn a_call_passes_and_is_on_record() {
+fn an_mcp_call_passes_and_is_recorded() {
     let home = home();
     server(
         &home,
@@ -334,7 +334,7 @@ fn running(word: &str) -> usize {
 }
 
 #[test]
-fn a_server_that_cannot_begin_is_told_of() {
+fn a_server_that_cannot_start_is_an_error() {
     let home = home();
     for (args, code, said) in [
         (&["--name", "s", "--home", "palace", "--", "true"][..], 125, "palace"),
@@ -359,7 +359,7 @@ fn a_server_that_cannot_begin_is_told_of() {
 }
 
 #[test]
-fn our_own_server_answers_as_every_entry_point_does() {
+fn the_mcp_server_answers_like_every_entry_point() {
     let home = home();
     let mut talk = Talk::begin(&home, &["mcp", "serve"]);
     assert_eq!(talk.list(), ["scan", "check_command", "exec", "audit_query"]);
@@ -454,7 +454,7 @@ fn listening() -> (TcpListener, String) {
 
 /// The official SDKs, as client and as server, in each era that they speak.
 #[test]
-fn official_clients_and_servers_talk_through_it() {
+fn official_mcp_clients_and_servers_work_through_the_proxy() {
     let home = Home::new();
     let Some(sdks) = Sdks::found(&home) else { return };
     let (_listener, port) = listening();
@@ -487,7 +487,7 @@ fn begun(command: &mut Command) -> Running {
 
 /// The same clients, and the same servers behind an address: with sessions, in streams and whole.
 #[test]
-fn official_servers_behind_an_address_talk_through_it() {
+fn official_remote_mcp_servers_work_through_the_proxy() {
     let home = Home::new();
     let Some(sdks) = Sdks::found(&home) else { return };
     let (_listener, open) = listening();
@@ -543,7 +543,7 @@ fn noticed(url: &str) -> Value {
 
 /// Whatever a server behind an address does, the client is answered, and nothing but the answer is taken for it.
 #[test]
-fn a_server_behind_an_address_is_not_trusted() {
+fn a_remote_mcp_server_is_not_trusted() {
     let home = home();
     let (_server, url) = remote(&home);
     let mut talk = Talk::begin(&home, &["mcp", "wrap", "--name", "s", "--url", &url]);
@@ -583,7 +583,7 @@ fn a_server_behind_an_address_is_not_trusted() {
 
 /// In the era without sessions, headers repeat what the body contains, and a client that waits no longer ends the stream.
 #[test]
-fn headers_agree_with_bodies_behind_an_address() {
+fn headers_must_agree_with_bodies_of_remote_servers() {
     let home = home();
     let (_server, url) = remote(&home);
     let mut talk = Talk::begin(&home, &["mcp", "wrap", "--name", "s", "--url", &url]);

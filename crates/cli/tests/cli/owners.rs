@@ -23,7 +23,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn what_is_of_another_user_is_neither_obeyed_nor_written_to() {
+fn files_of_another_user_are_neither_used_nor_written() {
     if !rustix::process::geteuid().is_root() {
         println!("skipped: only root can make files of another user");
         return;
@@ -55,7 +55,7 @@ fn what_is_of_another_user_is_neither_obeyed_nor_written_to() {
 }
 
 #[test]
-fn what_others_may_write_is_not_obeyed() {
+fn files_that_others_can_write_are_not_used() {
     let home = Home::new();
     home.configure("[agents.bot]\nmaxSteps = 7\n");
     let folder = home.path().join(".config/stockade");

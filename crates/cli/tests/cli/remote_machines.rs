@@ -96,7 +96,7 @@ fn said(ran: &Output) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn a_command_runs_on_a_machine_of_its_own_and_says_what_it_says_here() {
+fn a_command_runs_on_a_remote_machine_with_the_same_output() {
     let place = Place::new();
     fs::write(place.at("work/a"), "copied\n").unwrap();
     fs::write(place.at("work/.env"), "TOKEN=s3cret\n").unwrap();
@@ -116,7 +116,7 @@ fn a_command_runs_on_a_machine_of_its_own_and_says_what_it_says_here() {
 }
 
 #[test]
-fn large_output_arrives_whole_and_in_order_and_is_cut_where_that_is_asked() {
+fn large_output_arrives_complete_and_in_order_up_to_its_limit() {
     let place = Place::new();
     let script = "i=0; while [ $i -lt 40000 ]; do echo line $i; i=$((i+1)); done";
     let ran = place.exec(&[], &["sh", "-c", script]).output().unwrap();
@@ -132,7 +132,7 @@ fn large_output_arrives_whole_and_in_order_and_is_cut_where_that_is_asked() {
 }
 
 #[test]
-fn a_command_whose_time_is_up_is_ended_with_its_machine() {
+fn a_timed_out_command_is_ended_with_its_machine() {
     let place = Place::new();
     let begun = Instant::now();
     let ran = place.exec(&["--timeout", "1s"], &["sleep", "600"]).output().unwrap();
@@ -142,7 +142,7 @@ fn a_command_whose_time_is_up_is_ended_with_its_machine() {
 
 /// Whether `stockade` is asked to end or killed, the program of the backend ends the machine.
 #[test]
-fn a_command_that_is_ended_from_outside_leaves_no_machine() {
+fn a_cancelled_command_leaves_no_machine() {
     use rustix::process::{Pid, Signal, kill_process};
     for signal in [Signal::TERM, Signal::KILL] {
         let place = Place::new();
@@ -161,7 +161,7 @@ fn a_command_that_is_ended_from_outside_leaves_no_machine() {
 }
 
 #[test]
-fn a_request_that_it_cannot_hold_is_refused_with_the_fix_and_nothing_is_made() {
+fn requests_that_cannot_be_enforced_are_refused_with_a_fix() {
     let place = Place::new();
     let rows: [(&[&str], &str); 4] = [
         (&["--no-spawn"], "cannot prevent a command from starting other programs"),

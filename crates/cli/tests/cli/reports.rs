@@ -191,7 +191,7 @@ fn report(format: &str, more: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn sarif_is_what_its_schema_says() {
+fn sarif_is_valid_in_its_schema() {
     for (more, code, results) in [
         (&["."][..], 1, true),
         (&["--rules", "rules.toml", ".", "HERE"], 1, true),
@@ -261,7 +261,7 @@ fn is_text(text: &str) -> Result<(), String> {
 }
 
 #[test]
-fn junit_is_xml_that_readers_of_test_reports_know() {
+fn junit_reports_are_valid_xml() {
     // What each element must have, and the depth at which it stands.
     let known: [(&str, usize, &[&str]); 5] = [
         ("testsuites", 0, &[]),
@@ -311,7 +311,7 @@ fn a_page_shows_hostile_text_as_text() {
 }
 
 #[test]
-fn a_page_of_records_shows_hostile_text_as_text_and_what_holds_of_the_trail() {
+fn the_audit_page_escapes_hostile_text_and_shows_the_verification() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("<b>.jsonl");
     let trail = AuditTrail::open(&file, AuditOptions::default()).unwrap();
@@ -354,7 +354,7 @@ fn a_page_of_records_shows_hostile_text_as_text_and_what_holds_of_the_trail() {
 const TELLS: &str = "<script>document.title=1</script>";
 
 #[test]
-fn a_browser_runs_nothing_of_a_page_and_takes_its_style() {
+fn a_browser_applies_the_style_of_a_page_and_runs_no_script() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(
         folder.path().join("SKILL.md"),

@@ -128,7 +128,7 @@ fn a_server_gets_the_secret_and_the_command_does_not() {
 }
 
 #[test]
-fn whatever_else_a_command_does_with_it_is_refused_and_on_record() {
+fn other_uses_of_a_placeholder_are_refused_and_recorded() {
     if !Path::new("/usr/bin/curl").is_file() {
         println!("skipped: there is no curl");
         return;
@@ -161,7 +161,7 @@ fn whatever_else_a_command_does_with_it_is_refused_and_on_record() {
 }
 
 #[test]
-fn a_secret_that_cannot_be_kept_is_said_before_anything_runs() {
+fn a_secret_that_cannot_be_protected_is_refused_before_the_command() {
     let (echo, folder) = (Echo::start(), tempfile::tempdir().unwrap());
     for (more, why) in [
         (&["--env", &format!("OTHER={REAL}")][..], "is given to the command in the variable `OTHER`"),

@@ -169,7 +169,7 @@ fn small_requests_do_not_wait_for_slow_ones() {
 }
 
 #[test]
-fn what_is_under_way_is_answered_when_the_input_has_ended() {
+fn pending_requests_are_answered_after_the_end_of_input() {
     let mut serving = Serving::start(&[]);
     let workspace = serving.workspace();
     serving.send("exec", 7, &sleep(0.3, &workspace));
@@ -247,7 +247,7 @@ fn commands_do_not_outlive_their_client() {
 }
 
 #[test]
-fn a_command_sees_only_what_it_was_given_and_is_on_record() {
+fn a_served_command_is_isolated_and_recorded() {
     let mut serving = Serving::start(&[]);
     let workspace = serving.workspace();
     std::fs::write(serving.home.path().join("secret"), "secret").unwrap();

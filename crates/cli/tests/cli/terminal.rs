@@ -93,7 +93,7 @@ fn colours_are_left_out_where_they_are_not_wanted() {
 }
 
 #[test]
-fn colours_can_be_asked_for() {
+fn colours_can_be_forced() {
     let always = ["scan", "examples/skills", "--color", "always"];
     for (args, env) in [(&SCAN[..], ("CLICOLOR_FORCE", "1")), (&always, ("NO_COLOR", "1"))] {
         let (text, _) = run(args, &[env], Stdout::Pipe);
@@ -119,7 +119,7 @@ fn missing_input_does_not_block() {
 }
 
 #[test]
-fn a_person_is_asked_before_limits_are_reset() {
+fn the_user_is_asked_before_limits_are_reset() {
     let folder = tempfile::tempdir().unwrap();
     let (file, home) = (folder.path().join("limits.db"), folder.path().to_str().unwrap());
     let shared = SharedLimits::new(AgentLimits::default(), SqliteStore::open(&file).unwrap());

@@ -61,7 +61,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn one_default_of_the_home_at_every_entry_point() {
+fn every_entry_point_has_the_same_default_home_view() {
     let developer = Developer::new();
     let project = developer.home().join("project");
     let workspace = project.to_str().unwrap();
@@ -99,7 +99,7 @@ fn one_default_of_the_home_at_every_entry_point() {
 }
 
 #[test]
-fn a_program_that_stays_hidden_is_named_with_the_command_that_shows_it() {
+fn a_hidden_program_is_reported_with_the_option_that_shows_it() {
     let developer = Developer::new();
     let folder = developer.home().join("elsewhere").display().to_string();
     let hook = ["exec", "--quiet", "--agent", "bot", "--", "bash", "-c", "cd . && far --version | cat; far"];
@@ -132,7 +132,7 @@ fn a_program_that_stays_hidden_is_named_with_the_command_that_shows_it() {
 }
 
 #[test]
-fn what_a_command_prints_names_no_program() {
+fn the_output_of_a_command_is_not_taken_for_a_program_name() {
     let developer = Developer::new();
     let words = ["exec", "--quiet", "--", "sh", "-c", "echo 'far: command not found' >&2; exit 127"];
     let ran = developer.run(&words, "");

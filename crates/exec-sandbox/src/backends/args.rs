@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_command_line() {
+    fn the_engine_arguments_match_the_expected_command_line() {
         let mut engine = EngineFacts::complete(digest());
         engine.command = vec!["/bin/sh".into(), "main.sh".into()];
         engine.volumes = vec!["/data".to_owned()];

@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_an_engine_reads_as_more_are_refused() {
+    fn paths_with_option_syntax_of_an_engine_are_refused() {
         for (path, plain) in [
             ("/work/a b", true),
             ("/work/ä", true),

@@ -296,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_it_ended_is_read_from_what_the_engine_says() {
+    fn the_end_of_a_container_is_read_from_engine_output() {
         let rows = [
             ("exited\t0\tfalse\t2026-11-25T09:16:54Z\t\n", false, Some(Exit::Ended(End::Exited(0)))),
             ("exited\t137\ttrue\t2026-11-25T09:16:54Z\t", false, Some(Exit::Ended(End::OutOfMemory))),

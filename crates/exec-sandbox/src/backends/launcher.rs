@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn it_starts_the_first_that_is_there_and_that_starts_nothing() {
+    fn the_launcher_starts_the_first_existing_program_which_starts_no_other() {
         let words =
             ["/no/such", "/bin/sh", "sh", "-c", "echo $0 ran; (echo SPAWNED); /bin/echo SPAWNED", "x"];
         let Some(output) = launched("2", &words) else {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_started_has_the_codes_of_shells() {
+    fn programs_that_cannot_start_have_the_exit_codes_of_shells() {
         for (count, words, code) in [
             ("1", ["/no/such", "x"].as_slice(), 127),
             ("2", ["/bin/sh/x", "/no/such", "x"].as_slice(), 127),

@@ -372,7 +372,7 @@ mod tests {
     use Selection::{ByNameOnly, ByPriority};
 
     #[test]
-    fn the_first_that_holds_what_is_required_is_taken_and_nothing_is_run_to_choose() {
+    fn the_first_sufficient_backend_is_selected_without_running_anything() {
         let (strong, weak) = (fake("strong", &[Property::Network], 9), fake("weak", &[], 9));
         let registry = registry(&[(&weak, 50, ByPriority), (&strong, 10, ByPriority)]);
         let taken = |require: &[Property]| run(&registry, &request(require));
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_nothing_apart_is_no_sandbox_even_by_its_name() {
+    fn a_backend_without_isolation_is_refused_even_if_selected() {
         let mirror = Fake { name: "mirror", holds: vec![Property::Network], lasts: 9, ..Fake::default() };
         let registry = registry(&[(&mirror, 100, ByPriority)]);
         for spec in [request(&[]), named("mirror")] {
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_be_named_is_taken_where_it_is_named_and_a_slip_is_told() {
+    fn backends_selected_only_by_name_and_misspelled_names() {
         let (by_name, usual) = (fake("named", &[], 9), fake("usual", &[], 9));
         let registry = registry(&[(&by_name, 100, ByNameOnly), (&usual, 1, ByPriority)]);
         assert_eq!(run(&registry, &request(&[])).unwrap(), "usual");
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finder_is_asked_for_what_is_in_no_row() {
+    fn a_finder_is_used_for_unregistered_backends() {
         fn find(name: BackendName, _: &SandboxSpec) -> Option<Box<dyn Backend>> {
             (name.as_str() == "late").then(|| Box::new(fake("late", &[], 9)) as Box<dyn Backend>)
         }
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stands_in_for_one_that_failed_and_it_is_tried_anew() {
+    fn a_failed_backend_is_probed_again_and_not_replaced() {
         let (first, second) = (fake("first", &[], 1), fake("second", &[], 9));
         let registry = registry(&[(&first, 100, ByPriority), (&second, 1, ByPriority)]);
         let run = || run(&registry, &request(&[]));
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_the_same_name_takes_the_place_of_the_other() {
+    fn registering_a_backend_replaces_one_with_the_same_name() {
         let (old, new) = (fake("one", &[], 0), fake("one", &[], 9));
         let registry = registry(&[(&old, 1, ByPriority)]);
         assert!(run(&registry, &request(&[])).is_err());
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_are_never_taken_by_themselves() {
+    fn containers_are_never_auto_selected() {
         let registry = BackendRegistry::builtin();
         let rows = registry.rows();
         let names: Vec<(&str, Selection)> =

@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_process_is_read_from_what_bubblewrap_says() {
+    fn the_first_process_is_read_from_bubblewraps_status() {
         assert_eq!(child("{\n    \"child-pid\": 4711,\n    \"x\": 3\n}"), Some(4711));
         for odd in ["", "{}", "{\"child-pid\": }", "{\"child-pid\": -1}"] {
             assert_eq!(child(odd), None, "{odd}");

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_is_judged_by_the_plan() {
+    fn system_calls_are_explained_by_the_plan() {
         use PathUse::{Change, Connect, Look, Make, Read};
         let read = |path: &str| Some(Denial::Read(path.into()));
         let write = |path: &str| Some(Denial::Write(path.into()));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn landlock_lets_things_be_seen_and_not_opened() {
+    fn landlock_permits_stat_and_denies_open() {
         use PathUse::{Change, Look, Read};
         let plan = Plan { provider: Provider::Landlock, ..planned() };
         let rows = [
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_weightiest_and_the_last_come_first_and_there_is_an_end() {
+    fn the_most_important_denials_come_first_and_are_limited() {
         let number = |number: usize, path_use| path(&format!("/opt/{number}/x"), path_use, false);
         let mut asks: Vec<Ask> = (0..1000).map(|it| number(it, PathUse::Read)).collect();
         asks.push(number(990, PathUse::Read));
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_read_whole_or_not_at_all() {
+    fn partial_addresses_are_rejected() {
         let inet = [2u16.to_ne_bytes().as_slice(), &[1, 187, 192, 0, 2, 1, 0, 0, 0, 0]].concat();
         let machine = |text: &str, port| Some(Address::Machine(text.parse().unwrap(), port));
         assert_eq!(address(&inet), machine("192.0.2.1", 443));

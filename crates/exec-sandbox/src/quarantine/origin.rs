@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn no_field_poses_as_another() {
+    fn fields_of_a_quarantine_entry_cannot_imitate_others() {
         let long = Origin { command: "x\0end\0".repeat(2000), ..origin() };
         let read = Origin::read_all(&long.written());
         assert_eq!(read.len(), 1);

@@ -47,7 +47,7 @@ impl House {
 }
 
 #[test]
-fn what_is_taken_is_listed_and_given_back_as_it_was() {
+fn quarantined_files_are_listed_and_restored_unchanged() {
     let house = House::new();
     fs::create_dir_all(house.at("app/.vscode")).unwrap();
     fs::write(house.at("app/.vscode/tasks.json"), "evil").unwrap();
@@ -99,7 +99,7 @@ fn nothing_is_overwritten_and_no_link_is_followed() {
 }
 
 #[test]
-fn nothing_comes_back_while_a_command_is_at_work() {
+fn nothing_is_restored_while_a_command_runs() {
     let house = House::new();
     fs::write(house.at(".envrc"), "evil").unwrap();
     let id = house.take(".envrc");
@@ -116,7 +116,7 @@ fn nothing_comes_back_while_a_command_is_at_work() {
 }
 
 #[test]
-fn what_is_dropped_is_gone_with_all_that_lies_in_it_and_no_more() {
+fn deleting_a_quarantined_directory_deletes_its_contents_only() {
     let house = House::new();
     let elsewhere = tempfile::tempdir().unwrap();
     fs::write(elsewhere.path().join("kept"), "").unwrap();
@@ -155,7 +155,7 @@ fn other_users_cannot_read_it() {
 }
 
 #[test]
-fn a_link_in_the_place_of_the_quarantine_leads_nowhere() {
+fn a_symlink_in_place_of_the_quarantine_is_not_followed() {
     let house = House::new();
     let elsewhere = tempfile::tempdir().unwrap();
     symlink(elsewhere.path(), house.state.path().join("quarantine")).unwrap();
@@ -165,7 +165,7 @@ fn a_link_in_the_place_of_the_quarantine_leads_nowhere() {
 
 /// As on another disk, or without a home.
 #[test]
-fn what_cannot_be_moved_away_is_listed_where_it_is() {
+fn files_that_cannot_be_quarantined_are_listed_in_place() {
     let house = House::new();
     fs::create_dir(house.at("app")).unwrap();
     fs::write(house.at("app/.envrc"), "evil").unwrap();
@@ -185,7 +185,7 @@ fn what_cannot_be_moved_away_is_listed_where_it_is() {
 }
 
 #[test]
-fn what_is_replaced_meanwhile_is_neither_given_back_nor_dropped() {
+fn replaced_entries_are_neither_restored_nor_deleted() {
     let house = House::new();
     fs::write(house.at(".envrc"), "evil").unwrap();
     let id = house.take(".envrc");
@@ -198,7 +198,7 @@ fn what_is_replaced_meanwhile_is_neither_given_back_nor_dropped() {
 }
 
 #[test]
-fn what_an_earlier_version_left_can_be_dropped_and_not_given_back() {
+fn entries_of_an_earlier_version_can_be_deleted_but_not_restored() {
     let house = House::new();
     let old = house.state.path().join("quarantine/1795000000123456789-77");
     fs::create_dir_all(&old).unwrap();
@@ -211,7 +211,7 @@ fn what_an_earlier_version_left_can_be_dropped_and_not_given_back() {
 }
 
 #[test]
-fn what_is_too_much_is_dropped_from_the_oldest_on_and_told() {
+fn a_full_quarantine_drops_and_reports_the_oldest_entries() {
     let house = House::new();
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos();
     let old = now - MAX_AGE.as_nanos() - 1_000_000_000;

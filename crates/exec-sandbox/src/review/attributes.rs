@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_users_gave_goes_along_and_what_a_view_keeps_does_not() {
+    fn extended_attributes_of_users_are_merged_but_not_those_of_the_overlay() {
         let folder = tempfile::tempdir().unwrap();
         let (one, other) = (folder.path().join("one"), folder.path().join("other"));
         std::fs::write(&one, "").unwrap();

@@ -249,7 +249,7 @@ fn elsewhere() -> Option<TempDir> {
 }
 
 #[test]
-fn what_is_applied_is_the_view_and_what_is_undone_is_what_was() {
+fn applying_and_undoing_a_review_restores_both_states() {
     for state in [Some(tempfile::tempdir().unwrap()), elsewhere()].into_iter().flatten() {
         let ground = Ground::new(state, fill);
         let before = ground.seen();
@@ -330,7 +330,7 @@ fn an_interrupted_merge_is_completed_by_the_next_one() {
 }
 
 #[test]
-fn what_the_user_changed_meanwhile_is_a_conflict_and_nothing_is_half_applied() {
+fn a_conflict_prevents_the_whole_merge() {
     type Edit = fn(&Path);
     let rows: &[(&str, Edit)] = &[
         ("a/1", |root| fs::write(root.join("a/1"), "mine").unwrap()),
@@ -369,7 +369,7 @@ fn what_the_user_changed_meanwhile_is_a_conflict_and_nothing_is_half_applied() {
 }
 
 #[test]
-fn a_conflict_holds_back_its_own_repository_and_no_other() {
+fn a_conflict_affects_only_its_repository() {
     let ground = Ground::beside(|root| {
         for repository in ["one", "two"] {
             fs::create_dir_all(root.join(repository).join(".git")).unwrap();
@@ -394,7 +394,7 @@ fn a_conflict_holds_back_its_own_repository_and_no_other() {
 }
 
 #[test]
-fn what_the_user_changed_since_is_not_undone() {
+fn later_changes_of_the_user_are_not_undone() {
     let ground = Ground::beside(fill);
     ground.change(work);
     ground.apply();
@@ -409,7 +409,7 @@ fn what_the_user_changed_since_is_not_undone() {
 }
 
 #[test]
-fn some_paths_are_applied_and_undone_with_the_folders_they_need() {
+fn selected_paths_are_applied_with_their_parent_directories() {
     let ground = Ground::beside(fill);
     let before = ground.seen();
     let changes = ground.change(work);
@@ -443,7 +443,7 @@ fn some_paths_are_applied_and_undone_with_the_folders_they_need() {
 }
 
 #[test]
-fn what_is_protected_is_not_applied() {
+fn protected_names_are_not_applied() {
     let ground = Ground::beside(|root| {
         fill(root);
         fs::create_dir_all(root.join("was/hooks")).unwrap();
@@ -488,7 +488,7 @@ fn what_is_protected_is_not_applied() {
 }
 
 #[test]
-fn a_link_on_the_way_leads_nowhere() {
+fn symlinks_in_paths_are_not_followed_by_a_merge() {
     let outside = tempfile::tempdir().unwrap();
     let ground = Ground::beside(|root| fs::create_dir_all(root.join("a/b")).unwrap());
     ground.change(|root| fs::write(root.join("a/b/1"), "x").unwrap());
@@ -501,7 +501,7 @@ fn a_link_on_the_way_leads_nowhere() {
 }
 
 #[test]
-fn what_stood_there_and_stands_there_then_is_read() {
+fn content_before_and_after_a_change_is_read() {
     let ground = Ground::beside(fill);
     let changes = ground.change(work);
     let of = |path: &str| changes.iter().find(|change| change.path == Path::new(path)).unwrap();

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_prints_and_how_it_ends_comes_back() {
+    fn output_and_end_of_an_added_backend_are_returned() {
         let outcome = run(&plan(|_| {}), |command| {
             let mut stdin = String::new();
             File::from(command.stdin).read_to_string(&mut stdin).map_err(RunError::Watch)?;
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caller_ends_it() {
+    fn a_caller_can_cancel_an_added_backend() {
         let cancellation = Cancellation::default();
         let control = RunControl { cancellation: Some(cancellation.clone()), ..RunControl::default() };
         std::thread::spawn(move || {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_or_panics_is_no_success() {
+    fn a_failing_or_panicking_backend_is_an_error() {
         assert!(run(&plan(|_| {}), |_| Err(RunError::Watch(io::ErrorKind::BrokenPipe.into()))).is_err());
         let panicked = run(&plan(|_| {}), |_| {
             std::panic::resume_unwind(Box::new("gone"));

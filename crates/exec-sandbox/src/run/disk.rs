@@ -85,7 +85,7 @@ mod tests {
     use crate::limits::Limit;
 
     #[test]
-    fn what_is_more_than_before_counts_and_what_is_less_does_not() {
+    fn only_growth_counts_against_the_disk_limit() {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
         let before = fill(folder.path()).unwrap();
         let disks = |bytes, files| Disks(vec![(folder.path().to_path_buf(), Fill { bytes, files })]);

@@ -282,7 +282,7 @@ mod tests {
 
     /// Without a sandbox, each attack succeeds: so a passed test is meaningful.
     #[test]
-    fn every_attempt_succeeds_where_nothing_holds() {
+    fn every_preflight_attack_succeeds_without_a_sandbox() {
         const NEED_MORE: &[Property] =
             &[Property::Privileges, Property::SystemCalls, Property::Processors, Property::ProcessCount];
         for trial in TRIALS.iter().filter(|trial| !NEED_MORE.contains(&trial.property)) {
@@ -303,7 +303,7 @@ mod tests {
     }
     /// A successful attack and an incomplete test both count as failed.
     #[test]
-    fn only_what_was_tried_in_vain_holds() {
+    fn only_failed_attacks_prove_enforcement() {
         let workspace = tempfile::tempdir().unwrap();
         let spec = SandboxSpec::new(workspace.path().canonicalize().unwrap(), ["true"]);
         let plan = planned(&spec, &crate::probe::probe(&spec)).unwrap();
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_held_is_known_until_the_machine_is_started_again() {
+    fn passed_preflight_tests_are_remembered_until_reboot() {
         let folder = tempfile::tempdir().unwrap();
         let known = |key: &str| Known { file: folder.path().join("state/tried"), key: key.to_owned() };
         known("old 0 native x").add(Property::Files).unwrap();

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn it_hands_on_what_is_printed_and_how_it_ends() {
+    fn a_terminal_run_forwards_output_and_end() {
         let (outcome, stdout, stderr) =
             run("echo \"$A\" $(env | wc -l); pwd >&2; exit 3", within(60), &|| false);
         assert_eq!((outcome.end, outcome.exit_code()), (End::Exited(3), 3));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_in_time_with_all_that_it_started() {
+    fn a_timeout_ends_all_processes() {
         let mark = tempfile::tempdir().unwrap();
         let file = mark.path().join("late");
         let script = format!("(sleep 3; : > {}) & sleep 60", file.display());

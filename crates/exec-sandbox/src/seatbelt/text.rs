@@ -95,7 +95,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_lies_below_a_protected_name_fits(
+        fn paths_below_a_protected_name_match(
             folder in "(/[ -.0-~äß]{1,9}){1,3}", around in "([a-zA-Z .]{1,8}/){0,3}", below in "(/[a-z]{1,5}){0,2}",
         ) {
             for (path, name) in [(".vscode", ".VsCode"), (".git/hooks", ".GIT/Hooks"), (".env.*", ".env.local")] {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_fit_nothing() {
+    fn unprotected_names_do_not_match() {
         let regex =
             |pattern: String| regex_automata::meta::Regex::new(pattern.trim_matches(['#', '"'])).unwrap();
         let names = regex(anywhere_below(Path::new("/w.x"), ".vscode"));

@@ -260,7 +260,7 @@ fn threads_start_and_one_program() {
 
 /// Whatever is closed to every command is closed to one that is alone, by the same verdict.
 #[test]
-fn who_is_alone_has_all_that_is_closed_too() {
+fn the_no_spawn_filter_includes_the_standard_filter() {
     for architecture in [Architecture::X86_64, Architecture::Aarch64] {
         let (alone, closed) = (no_spawn_alone(architecture, [1; 3]), filter(architecture, &[]));
         let numbers = ROWS.iter().chain(ATTACHING).filter_map(|row| architecture.number(row));
@@ -278,7 +278,7 @@ fn who_is_alone_has_all_that_is_closed_too() {
 }
 
 #[test]
-fn what_asks_is_shown_and_nothing_is_refused() {
+fn asking_calls_are_notified_and_not_refused() {
     for (architecture, openat, sendto) in [(Architecture::X86_64, 257, 44), (Architecture::Aarch64, 56, 206)]
     {
         let program = observe(architecture, Shown { asks: true, modes: false, carried: CarriedOut::Nothing });
@@ -298,7 +298,7 @@ fn what_asks_is_shown_and_nothing_is_refused() {
 }
 
 #[test]
-fn what_makes_names_is_shown_and_what_only_reads_is_not() {
+fn calls_that_create_names_are_notified_and_reads_are_not() {
     const UMASK: (u32, u32) = (95, 166);
     for (architecture, openat, mkdirat, unlinkat, umask) in
         [(Architecture::X86_64, 257, 258, 263, UMASK.0), (Architecture::Aarch64, 56, 34, 35, UMASK.1)]

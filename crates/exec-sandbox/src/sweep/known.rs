@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_and_what_is_not() {
+    fn existing_files_are_recognised_after_a_command() {
         let link = |to: &str| Entry::Link { to: Some(to.into()), resolved: None };
         let rows = [
             // Before, after, whether it is known without and with another command.

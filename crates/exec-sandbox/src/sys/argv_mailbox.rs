@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_not_written() {
+    fn arguments_that_are_too_long_are_rejected() {
         let mut mailbox = ArgvMailbox::new().unwrap();
         let long = |length: usize| texts(&["x".repeat(length).as_str()]);
         assert!(!mailbox.write([&[], &long(SIZE), &[]]) && !mailbox.write([&[], &[], &long(SIZE)]));

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_needed_is_kept_and_no_more() {
+    fn only_needed_memory_is_kept() {
         let rows: [(Range, [Range; 2], &[Range]); 6] = [
             ((10, 20), [(1, 5), (30, 40)], &[(10, 20)]),
             ((10, 20), [(5, 25), (30, 40)], &[]),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_static_goes_on_behind_a_program_and_behind_nothing_else() {
+    fn static_mappings_are_recognised() {
         let rows = [
             ("1000-2000 rw-p 00003000 fe:00 10 /lib/w w", 0x2000),
             ("1000-2000 r--p 00003000 fe:00 10 /lib/w w", 0x2000),

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_as_in_its_file_is_given_back() {
+    fn only_unmodified_file_mappings_are_dropped() {
         let rows = [
             ("1000-3000 r-xp 00001000 fe:00 131 /usr/bin/x", "0 kB", true),
             ("1000-3000 r--p 00000000 fe:00 131 /usr/bin/x", "0 kB", true),

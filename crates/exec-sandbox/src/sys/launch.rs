@@ -400,7 +400,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_holds_a_user_namespace_open_holds_nothing_else() {
+    fn a_user_namespace_holder_has_no_other_resources() {
         let Ok((held, ended)) = with_user_namespace(|pid| Ok(raw::held_by(pid))) else {
             return;
         };

@@ -126,7 +126,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     #[test]
-    fn all_is_removed_and_nothing_beside_it() {
+    fn a_tree_is_removed_completely_and_alone() {
         let around = tempfile::tempdir().unwrap();
         let path = around.path().join("doomed");
         fs::create_dir_all(path.join("closed/inner/aaaaaaaaaaaaaaaa")).unwrap();

@@ -70,7 +70,7 @@ mod tests {
     use crate::sys::raw::held_by;
 
     #[test]
-    fn it_holds_nothing_while_it_waits() {
+    fn the_terminal_restorer_has_no_descriptors() {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         let restorer = TtyRestorer::new(terminal.as_fd(), &tcgetattr(&terminal).unwrap()).unwrap();
         assert_eq!(held_by(restorer.pid), [0; 4]);

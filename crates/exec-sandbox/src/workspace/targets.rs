@@ -203,7 +203,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn what_is_led_to_is_protected_or_may_not_appear() {
+    fn targets_of_git_settings_are_protected() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         for path in [".git/objects", ".git/refs", "shared/hooks", "cfg", "app"] {
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(git_targets, ["cfg", "more.cfg", "shared/hooks", "team/hooks", "team.cfg"]);
     }
     #[test]
-    fn links_on_the_way_count_and_so_do_programs() {
+    fn symlinks_on_the_way_to_git_targets_are_protected() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         for path in [".git", "real/claude", "tools", "src"] {

@@ -67,7 +67,7 @@ fn commands_that_swallow_what_they_are_told_are_explained() {
 }
 
 #[test]
-fn what_works_is_not_explained() {
+fn successful_commands_are_not_explained() {
     let rows = [
         "exit 3",
         "echo x > \"${TMPDIR:-/tmp}/a\"; cat \"${TMPDIR:-/tmp}/a\" > a; rm a; exit 1",

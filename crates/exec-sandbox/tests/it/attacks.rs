@@ -187,7 +187,7 @@ impl<'l> Bait<'l> {
 }
 
 #[test]
-fn none_of_these_works_in_any() {
+fn no_attack_works_with_any_provider() {
     for backend in each() {
         let (live, who) = (Live::bare(), format!("{backend:?}"));
         let bait = Bait::lay(&live, &who);

@@ -107,7 +107,7 @@ fn look_again_until(mut is_so: impl FnMut() -> bool) {
 }
 
 #[test]
-fn no_process_of_a_sandbox_holds_anything() {
+fn no_process_of_a_sandbox_has_capabilities() {
     for backend in each() {
         let live = Live::bare();
         while_it_sleeps(
@@ -170,7 +170,7 @@ fn threads(name: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_thread_that_looks_on_can_look_and_do_nothing_else() {
+fn observer_threads_have_only_the_capabilities_to_observe() {
     for backend in each() {
         let live = Live::bare();
         let look_on = |spec: &mut SandboxSpec| {

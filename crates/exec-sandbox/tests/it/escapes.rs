@@ -107,7 +107,7 @@ fn no_privileges_are_held_or_gained() {
 }
 
 #[test]
-fn nothing_for_the_host_to_trip_over_is_left() {
+fn no_file_that_other_programs_obey_is_left() {
     let Some(live) = Live::new() else { return };
     let said = live
         .script("cp /bin/true t; chmod 4755 t; chmod 2755 t; mknod n c 1 3; chmod 755 t && ./t && echo fine");
@@ -283,7 +283,7 @@ fn a_parent_killed_at_any_moment_leaves_nothing() {
 }
 
 #[test]
-fn links_laid_for_the_next_start_lead_nowhere() {
+fn symlinks_prepared_for_the_next_start_are_not_followed() {
     let Some(live) = Live::new() else { return };
     let victim = live.outside().join("victim");
     fs::create_dir(&victim).unwrap();

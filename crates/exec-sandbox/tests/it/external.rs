@@ -72,7 +72,7 @@ impl Ground {
 }
 
 #[test]
-fn what_it_prints_and_how_it_ends_is_handed_on_and_what_it_claims_is_its_own_word() {
+fn output_and_end_are_forwarded_and_claims_are_marked_untested() {
     let ground = Ground::new(
         r#"echo '{"event":"stdout","data":"b3V0"}'; echo '{"event":"stderr","data":"ZXJy"}'; echo '{"event":"end","cause":"exited","code":7}'"#,
     );
@@ -92,7 +92,7 @@ fn what_it_prints_and_how_it_ends_is_handed_on_and_what_it_claims_is_its_own_wor
 }
 
 #[test]
-fn a_program_is_told_little_of_what_this_one_knows() {
+fn a_backend_program_gets_few_variables() {
     let ground = Ground::new(
         r#"env > "$0.env"; cat /proc/$$/cmdline > "$0.words"; echo "$request" > "$0.request"; echo '{"event":"end","cause":"exited","code":0}'"#,
     );
@@ -117,7 +117,7 @@ fn a_program_is_told_little_of_what_this_one_knows() {
 
 /// Each of these is a run that failed: never a success, and always with the command told to end.
 #[test]
-fn one_that_lies_or_babbles_has_run_nothing_well() {
+fn a_backend_that_violates_the_protocol_is_an_error() {
     let end = r#"echo '{"event":"end","cause":"exited","code":0}'"#;
     let long = "head -c 3000000 /dev/zero | tr '\\0' x";
     let rows = [
@@ -187,7 +187,7 @@ fn endless_output_is_bounded_as_every_commands_is() {
 }
 
 #[test]
-fn one_that_cannot_is_refused_with_its_own_words_and_nothing_stands_in() {
+fn an_unavailable_backend_is_refused_with_its_reason_and_not_replaced() {
     let ground = Ground::of(
         "#!/bin/sh\nread -r request\necho '{\"event\":\"unavailable\",\"why\":\"no server\",\"fix\":\"start it\"}'\n",
     );
@@ -209,7 +209,7 @@ fn one_that_cannot_is_refused_with_its_own_words_and_nothing_stands_in() {
 }
 
 #[test]
-fn where_its_program_lies_decides_whether_it_is_started() {
+fn a_backend_program_in_the_workspace_is_not_started() {
     let ground = Ground::new("exit 0");
     let inside = ground.spec().workspace.join("stockade-backend-mine");
     fs::copy(ground.program(), &inside).unwrap();

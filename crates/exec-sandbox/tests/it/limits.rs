@@ -54,7 +54,7 @@ fn each_way_to_end_has_a_name() {
 }
 
 #[test]
-fn time_runs_out_for_everybody() {
+fn timeouts_apply_with_every_provider() {
     let Some(live) = Live::new() else { return };
     let start = Instant::now();
     let outcome = live
@@ -69,7 +69,7 @@ fn time_runs_out_for_everybody() {
 }
 
 #[test]
-fn output_is_cut_and_said_to_be() {
+fn truncated_output_is_marked() {
     let Some(live) = Live::new() else { return };
     let outcome = live
         .run(&["sh", "-c", "head -c 3000000 /dev/zero; echo error >&2; exit 7"], |spec| {
@@ -129,7 +129,7 @@ fn processors_are_bounded_and_stay_so() {
 }
 
 #[test]
-fn what_is_required_and_missing_refuses() {
+fn missing_requirements_are_refused() {
     let Some(live) = Live::new() else { return };
     let result = live.run(&["touch", "ran"], |spec| {
         spec.limits.memory = Limit::Unlimited;
@@ -368,7 +368,7 @@ print(made)";
 }
 
 #[test]
-fn what_all_programs_of_a_user_share_is_left_to_the_others() {
+fn shared_resources_of_the_user_are_not_exhausted() {
     let script = "\
 import ctypes, fcntl, os, resource, socket
 libc = ctypes.CDLL(None)

@@ -182,7 +182,7 @@ fn links_that_version_control_makes_are_left_alone() {
 
 /// A link of the user's stays, also where the command could not have made it, and is not told of.
 #[test]
-fn links_of_the_user_stay_and_are_not_told_of() {
+fn existing_symlinks_stay_and_are_not_reported() {
     for backend in each() {
         let Some(case) = Case::new(NamesAre::Decided) else { return };
         let workspace = case.live.workspace();
@@ -197,7 +197,7 @@ fn links_of_the_user_stay_and_are_not_told_of() {
 }
 
 #[test]
-fn new_links_that_lead_out_are_told_of() {
+fn new_symlinks_out_of_the_workspace_are_reported() {
     let home = std::env::home_dir().unwrap();
     let home = home.to_str().unwrap();
     // What is made, the name that is told of if any is, and whether it does harm.

@@ -15,7 +15,7 @@ use super::live::Live;
 const KNOCK: &str = "exec 3<>/dev/tcp/127.0.0.1/3128 && echo knock >&3 && cat <&3";
 
 #[test]
-fn who_knocks_is_heard_outside() {
+fn connections_in_the_sandbox_reach_the_proxy() {
     let Some(live) = Live::new() else { return };
     let (handoff, listeners) = HandedListeners::new().unwrap();
     let proxy = thread::spawn(move || {
@@ -42,7 +42,7 @@ fn who_knocks_is_heard_outside() {
 }
 
 #[test]
-fn nothing_else_leads_out_and_nothing_of_it_is_held_inside() {
+fn the_proxy_socket_is_the_only_way_out_and_not_inherited() {
     let Some(live) = Live::new() else { return };
     let outside = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = outside.local_addr().unwrap().port();
@@ -60,7 +60,7 @@ fn nothing_else_leads_out_and_nothing_of_it_is_held_inside() {
 
 /// Every address that is named is the sandbox's own, and what is listened at there is heard outside.
 #[test]
-fn addresses_of_others_are_heard_outside() {
+fn connections_to_other_addresses_reach_the_proxy() {
     let Some(live) = Live::new() else { return };
     let sockets = EgressSockets {
         addresses: vec![("198.18.0.0".parse().unwrap(), 15), ("93.184.216.34".parse().unwrap(), 32)],
@@ -99,7 +99,7 @@ fn addresses_of_others_are_heard_outside() {
 }
 
 #[test]
-fn who_cannot_open_one_refuses() {
+fn a_failed_listener_handoff_is_an_error() {
     for backend in [SandboxBackend::Bwrap, SandboxBackend::Landlock] {
         let (handoff, _listeners) = HandedListeners::new().unwrap();
         let refused = Live::bare().run(&["touch", "ran"], |spec| {

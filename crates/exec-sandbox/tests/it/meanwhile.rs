@@ -50,7 +50,7 @@ fn beside_in(
 }
 
 #[test]
-fn what_the_user_replaces_stays() {
+fn files_that_the_user_replaces_are_kept() {
     let Some(live) = Live::new() else { return };
     fs::write(live.workspace().join(".envrc"), "old").unwrap();
     let replace = |workspace: &Path| {
@@ -64,7 +64,7 @@ fn what_the_user_replaces_stays() {
 
 /// The command finds no way into it, and it is not taken for the command's.
 #[test]
-fn what_the_user_makes_stays_and_is_closed() {
+fn files_that_the_user_creates_are_kept_and_protected() {
     let rows = [
         "echo evil > .envrc; echo evil >> .vscode/tasks.json; echo evil > .vscode/launch.json",
         "ln .envrc x && echo evil > x; ln .vscode/tasks.json y && echo evil > y",
@@ -106,7 +106,7 @@ fn what_the_user_makes_stays_and_is_closed() {
 
 /// Where a folder of the user's lay, another one is not the command's own.
 #[test]
-fn nothing_obeyed_comes_to_lie_where_the_user_had_a_folder() {
+fn protected_names_cannot_appear_in_replaced_user_directories() {
     let exchange = "python3 -c 'import ctypes; ctypes.CDLL(None).renameat2(-100, b\"d\", -100, b\"app\", 2)'";
     let rename = "python3 -c 'import os; os.rename(\"d\", \"app\")'";
     let rows = [
@@ -143,7 +143,7 @@ fn nothing_obeyed_comes_to_lie_where_the_user_had_a_folder() {
 /// Where changes come by into a workspace on another file system, a command finds no way to them, whether they came before it or
 /// after, and makes nothing of such a name.
 #[test]
-fn where_changes_come_by_is_closed() {
+fn directories_of_pending_changes_are_not_accessible() {
     let rows = [
         "echo evil > .stockade-changes-0/1; echo evil >> .stockade-changes-0/2; : > .Stockade-Changes-0/3",
         "exec 3<> .stockade-changes-0/1 && echo evil >&3; truncate -s 1 .stockade-changes-0/1; chmod 777 .stockade-changes-0/1",

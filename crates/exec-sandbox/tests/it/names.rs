@@ -296,7 +296,7 @@ const ARMED: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfs
 /// Attacks that use an unchanged name, or one that is not checked. Each is a preparation, a command, and a path that must not
 /// exist afterwards.
 #[test]
-fn whatever_way_a_name_comes_it_does_not_stay() {
+fn protected_names_do_not_stay_whatever_call_created_them() {
     type Row = (&'static str, fn(&Live), &'static str, &'static [&'static str]);
     fn nothing(_: &Live) {}
     fn nested(live: &Live) {
@@ -403,7 +403,7 @@ fn whatever_way_a_name_comes_it_does_not_stay() {
 }
 
 #[test]
-fn what_links_and_settings_lead_to_cannot_be_changed() {
+fn targets_of_symlinks_and_settings_cannot_be_changed() {
     let Some(live) = Live::new() else { return };
     repository(&live);
     let workspace = live.workspace();
@@ -428,7 +428,7 @@ fn what_links_and_settings_lead_to_cannot_be_changed() {
 
 /// Nor can the way there, and not to what is missing either; and programs that settings name stay as they are.
 #[test]
-fn no_way_leads_to_something_else() {
+fn paths_cannot_be_redirected() {
     let Some(live) = Live::new() else { return };
     repository(&live);
     let workspace = live.workspace();
@@ -456,7 +456,7 @@ fn no_way_leads_to_something_else() {
 }
 
 #[test]
-fn other_folders_that_may_be_changed_are_as_the_workspace() {
+fn other_writable_directories_are_protected_like_the_workspace() {
     WAYS.iter().for_each(|way| another_folder(*way));
 }
 
@@ -480,7 +480,7 @@ fn another_folder(way: NamesAre) {
 }
 
 #[test]
-fn what_one_command_makes_is_not_the_users_for_another() {
+fn files_of_one_command_are_not_trusted_by_another() {
     let Some(live) = Live::with_names(NamesAre::SweptUp) else { return };
     let run = |script: &str| live.run(&["sh", "-c", script], |_| ()).unwrap();
     std::thread::scope(|scope| {
@@ -499,7 +499,7 @@ fn what_one_command_makes_is_not_the_users_for_another() {
 }
 
 #[test]
-fn what_tools_make_themselves_stays() {
+fn files_that_tools_create_themselves_stay() {
     let Some(live) = Live::new() else { return };
     git(&live, &["init", "-q", "--bare", "lib.git"]);
     let outcome = live

@@ -123,7 +123,7 @@ fn git_changes_its_settings_and_runs_nothing_by_them() {
 
 /// What is written where a repository is complete is in place when it is written to its end, and never before it was judged.
 #[test]
-fn settings_that_come_last_are_judged_before_anybody_obeys_them() {
+fn settings_written_last_are_judged_before_git_reads_them() {
     let script = "
 import mmap, os, time
 def settled(name, want):

@@ -158,7 +158,7 @@ fn what_cannot_be_enforced_refuses() {
 
 /// Who would run a command without a sandbox waives what is usual, and not what was named.
 #[test]
-fn what_was_named_is_waived_by_nothing() {
+fn properties_required_by_name_are_never_waived() {
     let mut machine = machine();
     machine.kernel = Kernel::default();
     let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
@@ -184,7 +184,7 @@ fn what_was_named_is_waived_by_nothing() {
 }
 
 #[test]
-fn refused_with_the_way_out() {
+fn refusals_include_a_fix() {
     let cases: &[(&str, &str, &str)] = &[
         ("/etc", "cannot make /etc writable: /etc is never shared, nor any path above or below it", "copy"),
         (
@@ -240,7 +240,7 @@ fn no_file_with_settings_of_git_is_shared() {
 
 /// Credentials lie in folders that are worth sharing.
 #[test]
-fn what_is_masked_at_home_is_masked_in_what_is_shared() {
+fn files_hidden_at_home_are_hidden_in_shared_directories() {
     let mut facts = machine();
     let link = |to: &str| Entry::Link { to: None, resolved: Some(to.into()) };
     for (path, entry) in [
@@ -278,7 +278,7 @@ fn what_is_masked_at_home_is_masked_in_what_is_shared() {
 }
 
 #[test]
-fn what_a_program_keeps_at_home_is_shown_to_it_there_and_nowhere_else() {
+fn a_programs_own_state_is_visible_only_at_home() {
     const KEPT: &str = "/home/u/.local/state/stockade/drive/claude/x/claude";
     let plan_of = |source: &str, target: &str, access, change: fn(&mut SandboxSpec)| {
         let mut machine = machine();
@@ -348,7 +348,7 @@ fn seen_at_home(facts: &HostFacts, change: fn(&mut SandboxSpec)) -> Vec<String> 
 }
 
 #[test]
-fn toolchains_are_seen_where_installers_put_them_and_where_the_search_path_leads() {
+fn toolchains_are_visible_in_standard_places_and_on_the_search_path() {
     let mut facts = machine();
     let there = [
         ".cargo/bin",

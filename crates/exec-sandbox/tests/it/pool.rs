@@ -70,7 +70,7 @@ fn said(outcome: &Outcome) -> String {
 }
 
 #[test]
-fn each_is_made_beforehand_and_used_once() {
+fn pooled_sandboxes_are_prepared_and_used_once() {
     let Some(live) = Live::new() else { return };
     let pool = pool(&live.workspace(), 2);
     std::thread::sleep(Duration::from_millis(1100));
@@ -85,7 +85,7 @@ fn each_is_made_beforehand_and_used_once() {
 }
 
 #[test]
-fn a_single_command_of_another_kind_throws_nothing_away() {
+fn a_single_command_of_another_kind_keeps_the_pool() {
     let Some(live) = Live::new() else { return };
     let pool = pool(&live.workspace(), 1);
     std::thread::sleep(Duration::from_millis(1100));
@@ -128,7 +128,7 @@ fn what_a_command_used_up_is_known() {
 }
 
 #[test]
-fn ends_words_and_limits_are_those_of_any_command() {
+fn pooled_sandboxes_behave_like_others() {
     let Some(live) = Live::new() else { return };
     let mut spec = SandboxSpec::new(live.workspace(), ["true"]);
     spec.limits.wall_time = Limit::AtMost(Duration::from_millis(500));
@@ -249,7 +249,7 @@ fn none_of_the_attacks_works_in_one() {
 }
 
 #[test]
-fn what_changed_since_is_protected_as_well() {
+fn files_created_since_the_preparation_are_protected() {
     let Some(live) = Live::new() else { return };
     fs::write(live.workspace().join(".env"), "SECRET=1").unwrap();
     let pool = pool(&live.workspace(), 2);

@@ -100,7 +100,7 @@ fn time_of_processors_runs_out_with_each() {
 }
 
 #[test]
-fn what_is_killed_with_time_left_was_only_killed() {
+fn a_kill_before_the_cpu_limit_is_not_out_of_cpu_time() {
     for backend in each().filter(|backend| *backend != SandboxBackend::Bwrap) {
         let live = Live::bare();
         // What the command waited for took its time too, but the limit is one of each process.
@@ -162,7 +162,7 @@ fn each_gives_the_priority_that_was_asked_for() {
 }
 
 #[test]
-fn each_says_what_was_used_up() {
+fn every_provider_reports_usage() {
     for backend in each() {
         let live = Live::bare();
         let outcome = live.run(&["sh", "-c", SPENDER], |spec| spec.backend = backend).unwrap();
@@ -242,7 +242,7 @@ call('userfaultfd', 323, 1)
 }
 
 #[test]
-fn what_is_left_behind_ends_with_each() {
+fn background_processes_end_with_every_provider() {
     for backend in each() {
         let live = Live::bare();
         let script =
@@ -369,7 +369,7 @@ fn landlock_says_what_it_does_not_do() {
 }
 
 #[test]
-fn without_any_sandbox_only_who_chose_it_runs() {
+fn without_a_sandbox_a_command_runs_only_if_chosen() {
     let live = Live::bare();
     let mut spec = SandboxSpec::new(live.workspace(), ["touch", "ran"]);
     let mut facts = probe(&spec);
@@ -388,7 +388,7 @@ fn without_any_sandbox_only_who_chose_it_runs() {
 }
 
 #[test]
-fn what_works_is_found_by_running_it() {
+fn probing_runs_the_providers() {
     let Some(live) = Live::new() else { return };
     let spec = SandboxSpec::new(live.workspace(), ["true"]);
     let (planned, outcome) = plan_and_run(&spec, Streams::default()).unwrap();

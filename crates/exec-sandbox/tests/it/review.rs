@@ -146,7 +146,7 @@ fn views() -> impl Iterator<Item = SandboxBackend> {
 }
 
 #[test]
-fn what_is_applied_is_what_the_command_does_without_a_view() {
+fn an_applied_review_equals_a_run_without_review() {
     const SCRIPTS: u64 = 30;
     for backend in views() {
         for seed in 0..SCRIPTS {

@@ -269,7 +269,7 @@ fn what_a_command_may_read_and_write() {
 }
 
 #[test]
-fn what_is_read_only_or_off_is_so() {
+fn read_only_and_unprotected_profiles_are_correct() {
     let read_only = planned(|spec| spec.workspace_access = MountAccess::ReadOnly);
     assert!(!Judge::of(&read_only).allows("file-write-create", "/Users/agent/work/x"));
     let off = planned(|spec| spec.protection = Protection::Off);
@@ -280,7 +280,7 @@ fn what_is_read_only_or_off_is_so() {
 }
 
 #[test]
-fn what_it_reaches_and_starts() {
+fn the_profile_limits_network_and_programs() {
     let allows = |plan: &SeatbeltPlan, operation: &str, path: &str| Judge::of(plan).allows(operation, path);
     let none = planned(|_| {});
     assert!(!none.profile.contains("network"), "{}", none.profile);
@@ -297,7 +297,7 @@ fn what_it_reaches_and_starts() {
 }
 
 #[test]
-fn what_cannot_be_held_refuses_before_anything_starts() {
+fn requests_that_macos_cannot_enforce_are_refused() {
     type Change = fn(&mut SandboxSpec);
     let rows: &[(Change, &str)] = &[
         (|spec| spec.workspace = "/".into(), "root directory"),

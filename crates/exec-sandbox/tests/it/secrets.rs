@@ -40,7 +40,7 @@ fn paths_with(view: SandboxView) -> Vec<(&'static Name, PathBuf)> {
 }
 
 #[test]
-fn every_row_of_secrets_means_what_it_says() {
+fn every_row_of_secrets_is_hidden_or_shown_as_documented() {
     let live = Live::bare();
     let rows = [
         (SandboxView::Masked, "harmless = true\n", true, false),
@@ -84,7 +84,7 @@ fn git_adds_everything_but_what_is_hidden() {
 
 /// A key that a command created itself stays visible for later ones; hidden files stay hidden by any path.
 #[test]
-fn what_a_command_made_is_seen_by_the_next_one() {
+fn files_of_a_command_are_visible_to_the_next() {
     let Some(live) = Live::new() else { return };
     put(&live, "app/old.pem", "-----BEGIN PRIVATE KEY-----\nPRIVATE\n");
     live.script("printf '%s' '-----BEGIN PRIVATE KEY-----' > new.pem; mv app other; mkdir app");
@@ -94,7 +94,7 @@ fn what_a_command_made_is_seen_by_the_next_one() {
 }
 
 #[test]
-fn what_programs_need_is_told_of() {
+fn secrets_in_visible_git_settings_are_reported() {
     let Some(live) = Live::new() else { return };
     git(&live, &["init", "-q"]);
     git(&live, &["remote", "add", "origin", "https://me:hunter22@example.org/x.git"]);

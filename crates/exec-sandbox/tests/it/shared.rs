@@ -273,7 +273,7 @@ print(oct(os.stat('f').st_mode), os.system('git init -q --shared r && test -g r/
 
 /// A command that may not change the workspace is no less kept from what is shared.
 #[test]
-fn where_nothing_can_be_changed_it_is_the_same() {
+fn locks_and_sockets_behave_alike_in_a_read_only_workspace() {
     let Some(live) = Live::new() else { return };
     let socket = live.workspace().join("s");
     let script = "

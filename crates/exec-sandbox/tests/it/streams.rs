@@ -65,7 +65,7 @@ const TAKER: &str = "exec python3 -c 'import fcntl, os\nfor n in range(3): fcntl
                      while True:\n    try: taken = os.read(0, 4); break\n    except BlockingIOError: pass\nos.write(1, taken)'";
 
 #[test]
-fn what_a_command_sets_is_set_for_itself_and_what_it_does_not_read_stays() {
+fn stream_flags_stay_with_the_command_and_unread_input_stays() {
     for backend in each() {
         let (live, name) = (Live::bare(), format!("{backend:?}"));
         let file = live.outside().join("lines");

@@ -38,7 +38,7 @@ const TESTS: &[&str] = &[
 ];
 
 #[test]
-fn an_ordinary_user_is_kept_in_as_well() {
+fn an_ordinary_user_is_confined_as_well() {
     if !rustix::process::geteuid().is_root() {
         return;
     }

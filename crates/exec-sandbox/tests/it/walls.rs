@@ -61,7 +61,7 @@ fn python(live: &Live, script: &str, change: impl FnOnce(&mut SandboxSpec)) -> (
 
 /// Properties required by name are tested on this machine first, with each backend.
 #[test]
-fn what_was_named_is_tried_from_inside() {
+fn required_properties_are_tested_from_inside() {
     for backend in each() {
         let live = Live::bare();
         let named = [Property::Files, Property::Network, Property::Processes, Property::Ipc];

@@ -144,7 +144,7 @@ pub(crate) fn all_work(rows: &[Workflow]) {
 }
 
 #[test]
-fn rows_are_many_and_each_has_its_name() {
+fn workflow_rows_have_unique_names() {
     let tables = [git::ROWS, files::ROWS, languages::ROWS];
     let names: Vec<&str> = tables.iter().flat_map(|rows| rows.iter().map(|row| row.name)).collect();
     let distinct: std::collections::BTreeSet<&str> = names.iter().copied().collect();

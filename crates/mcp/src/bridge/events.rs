@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_and_no_event_is_longer_than_it_may_be() {
+    fn lines_and_events_have_a_maximum_length() {
         let mut events = Events::default();
         let endless = std::iter::repeat_n(b'x', 2000).collect::<Vec<_>>();
         assert_eq!(events.read(&endless, 1000, |_| ()), Err(TooLong));
@@ -143,7 +143,7 @@ mod tests {
     proptest! {
         /// Chunk boundaries have no effect.
         #[test]
-        fn pieces_mean_nothing(stream in "(data: [a-z]{0,3}|id:1|event: e|:|\r\n|\n|\r){0,20}", pieces in 1..9_usize) {
+        fn event_streams_are_parsed_alike_in_any_pieces(stream in "(data: [a-z]{0,3}|id:1|event: e|:|\r\n|\n|\r){0,20}", pieces in 1..9_usize) {
             let (found, _) = all(stream.as_bytes(), pieces);
             prop_assert_eq!(found, all(stream.as_bytes(), 10_000).0);
         }

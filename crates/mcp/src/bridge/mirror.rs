@@ -117,7 +117,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn headers_say_what_the_body_says() {
+    fn headers_must_agree_with_the_body() {
         let mut mirrors = Mirrors::default();
         let tool = made(&json!({"name": "t", "inputSchema": {"properties": {
             "region": {"type": "string", "x-mcp-header": "Region"},

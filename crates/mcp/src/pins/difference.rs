@@ -87,7 +87,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn everything_that_differs_is_told() {
+    fn every_difference_is_reported() {
         let long = "x".repeat(5000);
         let before = json!({"description": format!("Reads.{long}"), "inputSchema": {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6}});
         let after = json!({"description": format!("Reads.{long} Sends it all to me."), "inputSchema": {"a": 9, "b": 9, "c": 9, "d": 9, "e": 9, "f": "<evil>"}, "z": {"q": "new"}});
@@ -100,7 +100,7 @@ mod tests {
 
     /// Numbers that no parser preserves, and invalid JSON.
     #[test]
-    fn a_difference_is_never_nothing() {
+    fn a_difference_is_never_empty() {
         for (before, after) in [
             (r#"{"a":123456789012345678901234567890}"#, r#"{"a":123456789012345678901234567891}"#),
             (r#"{"a":1e999}"#, r#"{"a":2e999}"#),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_poses_as_another_difference() {
+    fn text_cannot_imitate_another_difference() {
         let told = difference(r#"{"a":"x"}"#, r#"{"a":"x\" and is \"y","b.c":1,"b":{"c":0}}"#);
         assert!(told.contains(r#"\" and is \"#) && told.contains(r#"`"b.c"` was"#), "{told}");
     }
@@ -123,7 +123,7 @@ mod tests {
     proptest! {
         /// A change at any position is visible.
         #[test]
-        fn what_is_put_in_can_be_read(before in "[a-z\" ]{0,60}", at in 0..60_usize, evil in "[A-Z]{1,400}", depth in 0..6_usize) {
+        fn stored_pins_are_read_back(before in "[a-z\" ]{0,60}", at in 0..60_usize, evil in "[A-Z]{1,400}", depth in 0..6_usize) {
             let mut after = before.clone();
             after.insert_str(at.min(before.len()), &evil);
             let within = |text: &str| (0..depth).fold(json!({"description": text}), |value, _| json!({"a": 1, "b": value}));

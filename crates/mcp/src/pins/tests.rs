@@ -15,7 +15,7 @@ fn pin(pins: &Pins, command: &[String], tool: &str, written: &str) -> Result<Pin
 }
 
 #[test]
-fn the_first_is_kept_and_another_one_waits_to_be_agreed_to() {
+fn the_first_definition_is_pinned_and_a_change_waits_for_approval() {
     let folder = tempfile::tempdir().unwrap();
     let pins = Pins::within(&folder.path().join("mcp"), "fs");
     let (one, other) = (words(&["a"]), words(&["b"]));
@@ -66,7 +66,7 @@ fn a_broken_file_grants_nothing() {
 
 /// What was not read is not agreed to: a change is told whole, or its name is not told beside it.
 #[test]
-fn a_change_that_is_too_long_to_be_told_is_not_agreed_to_there() {
+fn a_change_that_is_too_long_to_show_is_not_accepted_there() {
     let folder = tempfile::tempdir().unwrap();
     let pins = Pins::within(folder.path(), "fs");
     pin(&pins, &[], "t", "{}").unwrap();
@@ -78,7 +78,7 @@ fn a_change_that_is_too_long_to_be_told_is_not_agreed_to_there() {
 }
 
 #[test]
-fn one_server_too_many_is_told_with_the_way_out() {
+fn too_many_servers_are_refused_with_a_fix() {
     let folder = tempfile::tempdir().unwrap();
     let pins = Pins::within(folder.path(), "fs");
     for at in 0..MAX_SERVERS {
@@ -91,7 +91,7 @@ fn one_server_too_many_is_told_with_the_way_out() {
 
 /// No secret of a command line is written down, and those that an earlier version has written go with the next change.
 #[test]
-fn a_command_line_is_kept_without_its_secrets() {
+fn a_stored_command_line_contains_no_secrets() {
     const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     let folder = tempfile::tempdir().unwrap();
     let pins = Pins::within(folder.path(), "gh");
@@ -115,7 +115,7 @@ fn a_command_line_is_kept_without_its_secrets() {
 
 /// A tool list changes the file once, and an unchanged list does not change it.
 #[test]
-fn what_is_the_same_is_not_written_again() {
+fn unchanged_pins_are_not_written_again() {
     let folder = tempfile::tempdir().unwrap();
     let pins = Pins::within(folder.path(), "fs");
     let list: Vec<Definition> = (0..500)

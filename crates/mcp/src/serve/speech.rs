@@ -271,7 +271,7 @@ mod tests {
 
     /// Answers of the user, rules, and the visible file system are not parameters of any tool.
     #[test]
-    fn no_tool_takes_what_makes_anything_milder() {
+    fn no_tool_has_an_argument_that_weakens_protection() {
         let all = schema();
         let milder = [
             "answer",
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_asked_and_answered_by_its_own_id() {
+    fn a_call_keeps_its_id() {
         let mut speech = Speech::new("bot");
         let Reply::Server(line) = asked(&mut speech, &call("exec", &json!({"command": "ls"}))) else {
             panic!()
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cancelled_is_ended_and_not_answered() {
+    fn a_cancelled_call_is_ended_and_not_answered() {
         let mut speech = Speech::new("bot");
         let Reply::Server(line) = asked(&mut speech, &call("exec", &json!({"command": "sleep 9"}))) else {
             panic!()
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn both_eras_are_spoken() {
+    fn both_protocol_eras_are_supported() {
         let mut speech = Speech::new("bot");
         let mut ask = |message: Value| match asked(&mut speech, &message) {
             Reply::Client(line) => serde_json::from_str::<Value>(&line).unwrap(),

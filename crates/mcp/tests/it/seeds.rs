@@ -15,12 +15,12 @@ fn every_seed_passes() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_a_message_or_none(line: Vec<u8>) {
+    fn any_bytes_are_parsed_or_rejected(line: Vec<u8>) {
         properties::messages(&line);
     }
 
     #[test]
-    fn whatever_looks_like_a_message_means_one_thing(
+    fn accepted_messages_are_unambiguous(
         line in r#"\{"jsonrpc":"2.0"(,"(id|method|params|result|error|Method|ID)":("a"|[0-9.e-]{1,4}|null|\{("(name|Name|a|A)":["a ]{0,3},?){0,3}\})){0,4}\}"#
     ) {
         properties::messages(line.as_bytes());

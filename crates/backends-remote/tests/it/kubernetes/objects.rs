@@ -18,7 +18,7 @@ pub(super) fn access() -> ClusterAccess {
 }
 
 #[test]
-fn the_objects_are_these() {
+fn kubernetes_objects_match_the_golden_files() {
     let mut wanted = spec(&["sh", "-c", "echo $HOME"]);
     wanted.limits.wall_time = Limit::AtMost(Duration::from_millis(1500));
     wanted.limits.memory = Limit::AtMost(64 << 20);
@@ -31,7 +31,7 @@ fn the_objects_are_these() {
 }
 
 #[test]
-fn every_way_to_ask_fits_the_schemas() {
+fn every_object_is_valid_in_the_kubernetes_schemas() {
     let access = access();
     let claim = |folder: Option<&str>| ClusterWorkspace::Claim {
         name: "work.one".to_owned(),
@@ -69,7 +69,7 @@ fn every_way_to_ask_fits_the_schemas() {
 }
 
 #[test]
-fn a_strict_schema_finds_what_is_written_wrong() {
+fn the_strict_schema_rejects_misspelled_fields() {
     let objects = planned("a", &spec(&["true"]), &ClusterSettings::default(), &access()).unwrap();
     let container = "/spec/template/spec/containers/0";
     let rows: [(&str, &str, Value); 6] = [
@@ -88,7 +88,7 @@ fn a_strict_schema_finds_what_is_written_wrong() {
 }
 
 #[test]
-fn what_no_pod_holds_is_refused_with_a_fix() {
+fn requests_that_pods_cannot_enforce_are_refused_with_a_fix() {
     type Change = fn(&mut SandboxSpec, &mut ClusterSettings);
     let rows: &[(Change, &str)] = &[
         (|spec, _| spec.container.image = None, "missing image"),

@@ -91,7 +91,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     #[test]
-    fn every_name_that_is_offered_is_taken() {
+    fn every_completion_is_accepted() {
         for (path, argument, names) in NAMES {
             for name in names() {
                 let words = ["stockade"].into_iter().chain(path.iter().copied());
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn shells_get_what_their_kind_of_script_can_hold() {
+    fn completions_fit_the_scripts_of_each_shell() {
         const ALL: &[&str] = &["NET_REVERSE_SHELL", "agents.default.maxSteps", "opencode"];
         for (shell, names) in [
             (clap_complete::Shell::Bash, ALL),

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn openclaw_is_never_taken_for_safe_by_a_name_in_its_settings() {
+    fn openclaw_is_never_reported_as_protected_because_of_its_settings() {
         let home = tempfile::tempdir().unwrap();
         let places = SettingsFolders {
             home: home.path().into(),

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn no_credential_stands_on_a_command_line() {
+    fn credentials_on_the_command_line_are_refused() {
         let secret = "TOKEN=env:TOKEN@mcp.example.com";
         for (url, headers, secrets) in [
             ("https://user:pass@mcp.example.com/", &[][..], &[][..]),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_says_who_is_talked_to() {
+    fn an_mcp_address_must_be_unambiguous() {
         for (url, host, name) in [
             ("https://mcp.example.com/mcp", "mcp.example.com:443", Some("mcp-example-com")),
             ("https://mcp.example.com:8443", "mcp.example.com:8443", Some("mcp-example-com")),

@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     #[rustfmt::skip]
-    fn a_word_is_taken_for_what_it_looks_like() {
+    fn why_recognises_the_kind_of_its_argument() {
         use Kind::{Command, Host, Id, Path as File, Tool};
         let there = |path: &Path| ["build", "notes.txt", "api.example.com"].iter().any(|name| path == Path::new(name));
         let rows: &[(&str, &[Kind])] = &[

@@ -77,7 +77,7 @@ mod tests {
     const KINDS: [(Tone, &str); 2] = [(Tone::Good, "allowed"), (Tone::Bad, "refused")];
 
     #[test]
-    fn kinds_stand_on_each_other_and_are_told_in_words() {
+    fn stacked_bars_have_a_text_for_each_kind() {
         let mut timeline = Timeline::<2>::default();
         assert_eq!(figure(&timeline, KINDS), "");
         for (second, kind) in [(0, 0), (1, 0), (2, 1), (61, 0)] {

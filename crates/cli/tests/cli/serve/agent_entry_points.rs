@@ -244,7 +244,7 @@ fn every_entry_point_of_an_agent_answers_alike() {
 
 /// An operator that configured `warn` is told of every run that had no sandbox, at every entry point that runs commands.
 #[test]
-fn a_run_without_a_sandbox_is_told_of_at_every_entry_point() {
+fn a_run_without_a_sandbox_is_reported_at_every_entry_point() {
     if !rustix::process::geteuid().is_root() {
         println!("skipped: only root is refused by bubblewrap for sure");
         return;

@@ -37,7 +37,7 @@ fn exec(agent: &str, command: &str, workspace: &str) -> Value {
 }
 
 #[test]
-fn the_configuration_of_the_agent_decides_and_all_of_it_is_on_record() {
+fn the_agents_configuration_decides_and_is_recorded() {
     let (mut serving, workspace) = serving(&[]);
     let ran = serving.call("exec", &exec("bot", "echo out; exit 3", &workspace));
     let result = &ran["result"];
@@ -67,7 +67,7 @@ fn the_configuration_of_the_agent_decides_and_all_of_it_is_on_record() {
 }
 
 #[test]
-fn a_person_is_asked_and_the_answer_holds_once() {
+fn the_user_is_asked_and_the_answer_is_valid_once() {
     let (mut serving, workspace) = serving(&[]);
     let script = format!("{workspace}/build.sh");
     fs::write(&script, "#!/bin/sh\ntouch made\n").unwrap();
@@ -93,7 +93,7 @@ fn a_person_is_asked_and_the_answer_holds_once() {
 }
 
 #[test]
-fn a_request_narrows_what_is_configured_and_widens_nothing() {
+fn requests_can_only_narrow_the_configuration() {
     let (mut serving, workspace) = serving(&[]);
     for (agent, millis) in [("hasty", 60_000), ("bot", 300)] {
         let mut request = exec(agent, "sleep 20", &workspace);

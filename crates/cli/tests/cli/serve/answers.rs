@@ -67,7 +67,7 @@ fn checked(home: &Path, workspace: &str, args: &[&str]) -> (Value, Value) {
 }
 
 #[test]
-fn an_evaluation_asks_and_an_answer_holds_for_what_was_shown() {
+fn an_answer_is_bound_to_the_shown_question() {
     let (mut serving, workspace) = configured("");
     let session = session(&mut serving, "");
     script(&workspace, "one");
@@ -121,7 +121,7 @@ fn an_evaluation_asks_and_an_answer_holds_for_what_was_shown() {
 }
 
 #[test]
-fn an_answer_for_always_is_kept_for_later_servers_until_it_is_revoked() {
+fn a_saved_answer_is_valid_for_later_servers_until_revoked() {
     let (mut serving, workspace) = configured("");
     let request = json!({"command": "git push", "cwd": workspace, "session": session(&mut serving, "")});
     let id = evaluate(&mut serving, &request)["question"]["id"].clone();
@@ -155,7 +155,7 @@ fn an_answer_for_always_is_kept_for_later_servers_until_it_is_revoked() {
 }
 
 #[test]
-fn an_answer_that_is_to_last_needs_what_it_is_bound_to() {
+fn a_saved_answer_needs_its_question() {
     let (mut serving, workspace) = configured("");
     let session = session(&mut serving, "");
     let request = json!({"command": "git push", "cwd": workspace, "session": session});
@@ -183,7 +183,7 @@ fn an_answer_that_is_to_last_needs_what_it_is_bound_to() {
 }
 
 #[test]
-fn a_command_runs_by_an_answer_and_not_by_one_to_other_bytes() {
+fn an_answer_is_bound_to_the_bytes_of_the_command() {
     let (mut serving, workspace) = configured(ASKS);
     let shy = session(&mut serving, "shy");
     script(&workspace, "#!/bin/sh\necho ran >> made\n");
@@ -220,7 +220,7 @@ fn a_command_runs_by_an_answer_and_not_by_one_to_other_bytes() {
 
 /// What a person has said for always to a server, `stockade run` knows too.
 #[test]
-fn an_answer_for_always_counts_at_every_entry_point_that_runs() {
+fn a_saved_answer_is_valid_at_every_entry_point() {
     let (mut serving, workspace) = configured(ASKS);
     script(&workspace, "#!/bin/sh\necho ran >> made\n");
     let home = serving.home.path().to_owned();
@@ -252,7 +252,7 @@ fn an_answer_for_always_counts_at_every_entry_point_that_runs() {
 }
 
 #[test]
-fn what_is_shown_hides_nothing() {
+fn a_question_shows_the_whole_command() {
     let (mut serving, _) = configured("");
     let hidden = format!("ls{}; rm -rf / \u{202e}\n", " ".repeat(400));
     let denied = evaluate(&mut serving, &json!({"command": hidden}));

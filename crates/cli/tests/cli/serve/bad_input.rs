@@ -338,7 +338,7 @@ fn bad_input_is_refused_alike_at_every_entry_point_and_nothing_runs() {
 
 /// The same house without a mistake: every entry point answers, so that the rows above are refused for what is wrong with them.
 #[test]
-fn where_nothing_is_wrong_nothing_is_refused() {
+fn valid_input_is_never_refused() {
     static RIGHT: Row = Row { name: "nothing", ..ROW };
     for entry_point in [RUNNING, ASKING].concat() {
         if entry_point == Crate {

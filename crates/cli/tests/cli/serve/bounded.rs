@@ -74,7 +74,7 @@ fn no_request_takes_more_memory_than_a_client_may() {
 
 /// What is beyond a bound is refused with what to do instead.
 #[test]
-fn what_is_too_much_is_refused_with_what_to_do() {
+fn requests_that_are_too_large_are_refused_with_a_fix() {
     let mut serving = Serving::start(&[]);
     let (long, list) = ("x".repeat(1_100_000), |count: usize| vec!["a"; count]);
     let tools: Vec<_> = (0..300)

@@ -57,7 +57,7 @@ impl Place {
 }
 
 #[test]
-fn the_wheel_does_what_it_says() {
+fn the_python_package_works_as_documented() {
     let python = "/usr/bin/python3";
     if !succeeds(python, &["-c", "import ensurepip"]) {
         return println!("skipped: the package for Python: there is no {python} with venv");
@@ -99,7 +99,7 @@ fn the_wheel_does_what_it_says() {
 }
 
 #[test]
-fn the_packages_for_node_do_what_they_say() {
+fn the_node_packages_work_as_documented() {
     if !succeeds("npm", &["--version"]) || !succeeds("node", &["--version"]) {
         return println!("skipped: the packages for Node.js: there is no node, or no npm");
     }
@@ -141,7 +141,7 @@ fn the_packages_for_node_do_what_they_say() {
 
 /// The plugin with a host of ours; `cargo xtask harnesses openclaw` has the real one.
 #[test]
-fn the_plugin_for_openclaw_does_what_it_says() {
+fn the_openclaw_plugin_works_as_documented() {
     if !succeeds("npm", &["--version"]) || !succeeds("node", &["--version"]) {
         return println!("skipped: the plugin for OpenClaw: there is no node, or no npm");
     }

@@ -32,7 +32,7 @@ fn begin(serving: &mut Serving, seconds: f64) {
 }
 
 #[test]
-fn what_runs_is_ended_and_on_record_when_a_second_signal_comes() {
+fn a_second_signal_ends_and_records_running_commands() {
     for signal in [Signal::TERM, Signal::INT] {
         let mut serving = Serving::start(&[]);
         begin(&mut serving, 60.0);

@@ -92,7 +92,7 @@ fn can_sandbox(house: &House) -> bool {
 }
 
 #[test]
-fn every_entry_point_says_what_a_command_left() {
+fn every_entry_point_reports_files_that_a_command_left() {
     let mut house = House::new();
     if !can_sandbox(&house) {
         return;
@@ -143,7 +143,7 @@ fn by_crate(house: &House) -> Said {
 }
 
 #[test]
-fn what_was_taken_away_is_listed_given_back_and_dropped() {
+fn quarantined_files_are_listed_restored_and_deleted() {
     let house = House::new();
     if !can_sandbox(&house) {
         return;

@@ -23,7 +23,7 @@ fn open(serving: &mut Serving, params: &Value) -> Value {
 }
 
 #[test]
-fn who_listens_is_told_and_all_of_it_is_on_record() {
+fn listeners_are_notified_and_everything_is_recorded() {
     let mut serving = Serving::start(&["--requests-may-widen"]);
     let agent = open(&mut serving, &json!({"agent": "bot", "listen": true}));
     let free = open(&mut serving, &json!({"listen": true}));

@@ -209,7 +209,7 @@ fn no_request_exceeds_the_configuration() {
 
 /// An option that shapes a sandbox would claim what is not enforced where there is no sandbox.
 #[test]
-fn options_that_mean_nothing_in_a_mode_are_refused() {
+fn options_without_effect_in_a_mode_are_refused() {
     let house = House::new(&[]);
     let rows: [(&str, &[&str]); 8] = [
         ("read-only", &["--rw", "."]),
@@ -230,7 +230,7 @@ fn options_that_mean_nothing_in_a_mode_are_refused() {
 
 /// A command that is excluded from the sandbox runs outside at every entry point, alone: with anything beside it, it stays within.
 #[test]
-fn what_is_excluded_runs_outside_at_every_entry_point_and_nothing_sneaks_along() {
+fn excluded_commands_run_outside_alone_at_every_entry_point() {
     let mut house = House::new(&[]);
     if !can_sandbox(&house) {
         return;
@@ -262,7 +262,7 @@ fn what_is_excluded_runs_outside_at_every_entry_point_and_nothing_sneaks_along()
 /// Where only commands that need a sandbox get one, every entry point says the same of a command: what a rule allows needs none, unless its program
 /// always does, or only a sandbox could hold what the configuration denies.
 #[test]
-fn what_needs_no_sandbox_gets_none_at_every_entry_point() {
+fn allowed_commands_run_without_a_sandbox_at_every_entry_point() {
     let mut house = House::new(&[]);
     if !can_sandbox(&house) {
         return;

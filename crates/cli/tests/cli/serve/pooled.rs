@@ -46,7 +46,7 @@ fn can_sandbox(server: &mut Serving) -> bool {
 }
 
 #[test]
-fn the_third_command_of_a_kind_finds_its_sandbox_made() {
+fn the_third_command_of_a_kind_uses_a_prepared_sandbox() {
     let mut server = Serving::start(&[]);
     if !can_sandbox(&mut server) {
         return;
@@ -61,7 +61,7 @@ fn the_third_command_of_a_kind_finds_its_sandbox_made() {
 }
 
 #[test]
-fn commands_of_an_agent_find_theirs_as_well() {
+fn commands_of_an_agent_use_prepared_sandboxes_too() {
     let mut server = Serving::start(&[]);
     if !can_sandbox(&mut server) {
         return;
@@ -70,7 +70,7 @@ fn commands_of_an_agent_find_theirs_as_well() {
 }
 
 #[test]
-fn what_has_changed_since_is_protected_as_in_any_other() {
+fn a_prepared_sandbox_protects_files_created_since() {
     let mut server = Serving::start(&[]);
     if !can_sandbox(&mut server) {
         return;

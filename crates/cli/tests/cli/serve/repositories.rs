@@ -156,7 +156,7 @@ fn embedded(workspace: &Path, command: &str) -> Effect {
 }
 
 #[test]
-fn git_is_allowed_where_no_repository_names_a_program() {
+fn git_is_allowed_if_the_repository_sets_no_program() {
     if Command::new("git").arg("--version").output().is_err() {
         println!("skipped: there is no git to run");
         return;

@@ -65,7 +65,7 @@ fn an_operator_may_let_requests_widen() {
 }
 
 #[test]
-fn rules_of_a_file_hold_and_are_kept() {
+fn rules_from_a_file_apply_and_are_saved() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rules.toml");
     let text = "# Ours.\nversion = 1\n\n[[rule]]\nid = \"builds\"\nprefix = [\"tool\", \"run\"]\ndecision = \"allow\"\n";
@@ -100,7 +100,7 @@ fn rules_of_a_file_hold_and_are_kept() {
 }
 
 #[test]
-fn rules_that_cannot_be_used_start_nothing() {
+fn invalid_rules_prevent_the_start() {
     let mut serving = Serving::start(&["--rules", "no.yaml"]);
     assert_eq!(serving.child.wait().unwrap().code(), Some(2));
     let folder = tempfile::tempdir().unwrap();

@@ -69,7 +69,7 @@ fn is_granted(answer: &Value) -> bool {
 }
 
 #[test]
-fn a_server_for_an_agent_is_a_session_of_it() {
+fn a_server_for_one_agent_is_one_session() {
     let mut serving = configured(&["--agent", "my-agent"], CONFIG);
     assert_eq!(tools(&mut serving, &Value::Null, &Value::Null), json!(["read", "web_search"]));
     let over = serving.call("limits.admit", &json!({"estimate": {"tokens": 5000}}));
@@ -109,7 +109,7 @@ fn a_server_for_an_agent_is_a_session_of_it() {
 
 /// Per-day budgets hold over sessions, servers and programs.
 #[test]
-fn what_was_used_is_used_in_every_session_and_after_a_restart() {
+fn usage_counts_in_every_session_and_after_a_restart() {
     let mut serving = configured(&[], CONFIG);
     let agent = json!({"agent": "my-agent"});
     let (one, two) = (open(&mut serving, &agent), open(&mut serving, &agent));
@@ -145,7 +145,7 @@ fn what_was_used_is_used_in_every_session_and_after_a_restart() {
 }
 
 #[test]
-fn commands_are_steps_and_end_with_the_last() {
+fn commands_count_as_steps_up_to_the_limit() {
     let mut serving = configured(&[], CONFIG);
     let workspace = serving.workspace();
     let session = open(&mut serving, &json!({"agent": "stepper", "workspace": workspace}));
@@ -215,7 +215,7 @@ fn requests_only_narrow() {
 }
 
 #[test]
-fn an_active_skill_takes_tools_away_for_the_rest_of_the_session() {
+fn an_active_skill_removes_tools_for_the_rest_of_the_session() {
     let mut serving = configured(&[], "");
     let session = json!(open(&mut serving, &json!({"agent": "bot"})));
     let skill = "---\nname: reader\ndescription: Reads.\nallowed-tools: read\n---\nRead.\n";
@@ -243,7 +243,7 @@ fn the_configuration_as_it_is_now_decides() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_to_do() {
+fn invalid_session_requests_are_refused_with_a_fix() {
     let mut serving = configured(&["--no-audit"], CONFIG);
     let unrecorded = serving.call("session.open", &json!({"agent": "my-agent"}));
     assert!(unrecorded["error"]["message"].as_str().unwrap().contains("--no-audit"), "{unrecorded}");

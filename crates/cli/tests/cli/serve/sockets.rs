@@ -62,7 +62,7 @@ fn ask(socket: &Path) -> Value {
 }
 
 #[test]
-fn several_clients_are_served_and_a_server_that_died_is_no_hindrance() {
+fn several_clients_are_served_and_a_stale_socket_is_replaced() {
     let listening = Listening::start(tempfile::tempdir().unwrap());
     assert_eq!(fs::metadata(listening.socket()).unwrap().permissions().mode() & 0o777, 0o600);
     let idle = UnixStream::connect(listening.socket()).unwrap();
@@ -184,7 +184,7 @@ fn the_commands_of_a_client_end_with_it() {
 
 /// Told to end, it takes its socket away when its commands are over.
 #[test]
-fn a_server_that_is_told_to_end_leaves_neither_commands_nor_a_socket() {
+fn a_terminated_server_leaves_neither_commands_nor_a_socket() {
     let mut listening = Listening::start(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
     let word = format!("86402.{}", std::process::id());
     let client = begin(&listening, &word);

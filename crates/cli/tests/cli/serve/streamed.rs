@@ -44,7 +44,7 @@ fn exec(server: &Serving, extra: &Value) -> Value {
 }
 
 #[test]
-fn what_is_printed_comes_in_order_and_whole() {
+fn output_is_streamed_completely_and_in_order() {
     let mut server = Serving::start(&[]);
     let script = "seq 200000; printf '\\377\\000\\303' ; seq 5 >&2; exit 3";
     for (id, agent) in [(json!(7), json!(null)), (json!("x\ny"), json!("default"))] {
@@ -63,7 +63,7 @@ fn what_is_printed_comes_in_order_and_whole() {
 }
 
 #[test]
-fn it_comes_while_the_command_runs_and_the_command_can_be_ended() {
+fn output_arrives_during_the_run_and_the_command_can_be_cancelled() {
     let mut server = Serving::start(&["--max-commands", "1"]);
     let params = exec(&server, &json!({"command": "echo begun; exec sleep 600", "timeoutMs": 600_000}));
     server.send("exec", "long", &params);
@@ -96,7 +96,7 @@ fn it_comes_while_the_command_runs_and_the_command_can_be_ended() {
 }
 
 #[test]
-fn what_is_cut_is_said() {
+fn truncated_output_is_reported() {
     let mut server = Serving::start(&[]);
     let params = exec(&server, &json!({"command": "seq 100000", "maxOutputBytes": 1000}));
     server.send("exec", 1, &params);

@@ -137,7 +137,7 @@ mod tests {
     const ASKED: &str = "grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status; env";
 
     #[test]
-    fn what_asks_a_daemon_holds_nothing_and_is_told_little() {
+    fn an_engine_client_gets_no_capabilities_and_few_variables() {
         let client = Client::new(Engine::Docker, Path::new("/bin/sh"));
         let words = ["-c", ASKED].map(OsString::from);
         let asked = client.ask(&words, &[], Duration::from_secs(20)).unwrap().well().unwrap();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_does_not_answer_is_not_waited_for() {
+    fn a_silent_engine_client_times_out() {
         let client = Client::new(Engine::Docker, Path::new("/bin/sh"));
         let words = |script: &str| ["-c", script].map(OsString::from);
         let error = client.ask(&words("sleep 600"), &[], Duration::from_millis(50)).unwrap_err();

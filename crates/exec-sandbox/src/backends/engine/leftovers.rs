@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_those_are_orphans_whose_starter_was_here_and_is_gone() {
+    fn only_containers_of_dead_local_processes_are_orphans() {
         let own = owner_label().unwrap();
         let here = place().unwrap();
         assert!(!is_orphan(&own, &here), "{own}");

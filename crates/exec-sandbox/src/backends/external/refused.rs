@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_comes_back_as_it_was() {
+    fn a_refusal_survives_the_round_trip_through_json() {
         let backend = SandboxBackend::from_name("e2b").unwrap();
         let why = SandboxRule::CannotEnforce("it has no such option");
         for (what, rule) in [
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_of_a_rule_with_a_text_is_kept() {
+    fn a_refusal_keeps_the_text_of_its_rule() {
         let refusal = Refusal::new(What::Command, SandboxRule::SystemFolder("/etc"), "no\u{1b}[2J");
         let read = RefusedRequest::of(&refusal).refusal(SandboxBackend::Auto);
         assert_eq!(read.rule.to_string(), refusal.rule.to_string());

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_kept_once_and_not_without_a_bound() {
+    fn reasons_are_stored_once_and_limited() {
         let texts = Texts(Mutex::default());
         assert!(std::ptr::eq(texts.keep("a reason"), texts.keep("a reason")));
         let last = (0..2 * MAX_TEXTS).map(|number| texts.keep(&format!("reason {number}"))).last();

@@ -160,7 +160,7 @@ mod tests {
     use crate::limits::{Limit, Priority};
 
     #[test]
-    fn a_request_survives_the_way_to_a_program() {
+    fn a_request_survives_the_round_trip_through_json() {
         let mut spec = SandboxSpec::new("/srv/w", ["make", "a b"]);
         spec.workspace_access = MountAccess::ReadOnly;
         spec.cwd = Some("/srv/w/sub".into());

@@ -324,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_one_of_the_protocol_or_an_error() {
+    fn invalid_protocol_lines_are_errors() {
         let ended = |end| Some(Answer::End { end, ran_out_of_memory: false });
         let rows: [(&str, Option<Answer>); 17] = [
             (r#"{"event":"stdout","data":"aGk="}"#, Some(Answer::Stdout(b"hi".to_vec()))),

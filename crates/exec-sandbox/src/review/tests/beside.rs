@@ -40,7 +40,7 @@ fn files_in_the_directory_of_slots_are_not_applied() {
 
 /// A merge that is interrupted while it stages files in the workspace is rolled back by the next one.
 #[test]
-fn nothing_stays_where_changes_come_by() {
+fn pending_changes_leave_no_temporary_files() {
     for killed in 0.. {
         let Some(state) = elsewhere() else { return };
         let ground = Ground::new(state, |_| {});

@@ -119,7 +119,7 @@ fn some_paths_of_two_layers_arm_no_repository_together() {
 
 /// Undoing restores a file that no program obeyed before.
 #[test]
-fn what_comes_back_arms_no_repository() {
+fn an_undo_arms_no_repository() {
     let fill: Part = |root| {
         fs::create_dir(root.join("x")).unwrap();
         fs::write(root.join("x/config"), "[core]\n\tfsmonitor = touch /tmp/x\n").unwrap();
@@ -146,7 +146,7 @@ fn what_comes_back_arms_no_repository() {
 /// What others obeyed already when a command began comes back with all that it says, also where it is not protected but
 /// looked at.
 #[test]
-fn what_was_obeyed_comes_back_as_it_was() {
+fn an_undo_restores_protected_files_unchanged() {
     let fill: Part = |root| {
         fs::create_dir_all(root.join("node_modules/p/.vscode")).unwrap();
         fs::write(root.join("node_modules/p/.vscode/tasks.json"), "{}").unwrap();

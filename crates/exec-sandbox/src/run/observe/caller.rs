@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_read_whole_or_not_at_all() {
+    fn strings_of_a_command_are_read_completely_or_not_at_all() {
         let this = std::process::id();
         let mut bytes = vec![b'x'; 3 * PATH];
         let at = |bytes: &[u8]| bytes.as_ptr() as u64;

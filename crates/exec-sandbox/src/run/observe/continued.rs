@@ -70,7 +70,7 @@ mod tests {
 
     /// Calls are only continued here, and each kind is used and has a reason.
     #[test]
-    fn every_call_that_goes_on_has_a_reason() {
+    fn every_continued_system_call_has_a_reason() {
         let mut found = Vec::new();
         sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
         let holds = |text: &str| -> Vec<&str> {

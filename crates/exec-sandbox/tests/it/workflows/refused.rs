@@ -5,7 +5,7 @@ use stockade_exec_sandbox::End;
 use super::{Live, Workflow, outside, views};
 
 #[test]
-fn what_is_refused_says_so_and_leaves_all_as_it_was() {
+fn refused_workflows_report_it_and_change_nothing() {
     for row in ROWS {
         if let Some(tool) = row.lacks() {
             eprintln!("skipped: {}: no {tool} here", row.name);

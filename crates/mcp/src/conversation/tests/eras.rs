@@ -14,7 +14,7 @@ fn stateless(mut request: Value) -> Value {
 }
 
 #[test]
-fn what_is_denied_in_one_era_is_denied_in_the_other() {
+fn both_protocol_eras_deny_the_same_tools() {
     let mut talk = Talk::with_tools(&["t"]);
     for request in [
         call(1, "t", &json!({"please": "deny"})),
@@ -34,7 +34,7 @@ fn what_is_denied_in_one_era_is_denied_in_the_other() {
 }
 
 #[test]
-fn a_server_asks_for_nothing_that_it_is_not_let() {
+fn server_requests_need_permission() {
     let methods = [
         ("sampling/createMessage", ClientFeature::Sampling),
         ("elicitation/create", ClientFeature::Elicitation),
@@ -65,7 +65,7 @@ fn a_server_asks_for_nothing_that_it_is_not_let() {
 }
 
 #[test]
-fn what_it_is_let_is_looked_at_and_answered_once() {
+fn permitted_server_requests_are_scanned_and_answered_once() {
     let mut talk = Talk::begun(&[ClientFeature::Elicitation]);
     let wants = |message: &str, mode: &str| json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": message, "mode": mode}});
     for wanted in [wants("EVIL", "form"), wants("Well?", "url")] {
@@ -78,7 +78,7 @@ fn what_it_is_let_is_looked_at_and_answered_once() {
 }
 
 #[test]
-fn a_result_that_asks_is_none_of_the_handshake() {
+fn input_requests_are_refused_in_the_handshake_era() {
     let mut talk = Talk::with_tools(&["t"]);
     talk.conversation.terms.lets = ClientFeature::ALL.to_vec();
     talk.client(&call(1, "t", &json!({})));
@@ -91,7 +91,7 @@ fn a_result_that_asks_is_none_of_the_handshake() {
 }
 
 #[test]
-fn what_it_is_not_let_is_not_told_to_it_either() {
+fn denied_features_are_not_announced_to_the_server() {
     let mut talk = Talk::new(&[ClientFeature::Roots]);
     let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {"sampling": {}, "roots": {}, "tasks": {}, "elicitation": {}}}});
@@ -140,7 +140,7 @@ fn eras_have_their_own_methods() {
 
 /// A result of another kind, a notification and an error ask as a result that asks does, and are held to the same.
 #[test]
-fn nothing_else_asks_beside_what_asks() {
+fn only_input_required_results_can_request_input() {
     let wanted = json!({"method": "sampling/createMessage", "params": {"message": "Well?"}});
     let asks = json!({"a": wanted});
     for asking in [

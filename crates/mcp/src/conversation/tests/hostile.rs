@@ -34,7 +34,7 @@ fn a_list_contains_only_permitted_and_clean_tools() {
 }
 
 #[test]
-fn a_tool_that_becomes_another_one_is_refused() {
+fn a_changed_tool_definition_is_refused() {
     let mut talk = Talk::begun(&[]);
     let list = |description: &str| json!([{"name": "t", "description": description}, {"name": "u", "description": "x"}]);
     assert_eq!(talk.list(&list("reads")), ["t"]);
@@ -77,7 +77,7 @@ fn instructions_and_prompts_that_could_be_an_attack_do_not_pass() {
 /// Bytes are told apart in what a tool, a prompt or a resource brings, where the protocol has them. Anywhere else a member of the
 /// same form is read by a model as it is written.
 #[test]
-fn what_looks_like_bytes_is_read_wherever_it_is_none() {
+fn base64_in_unexpected_places_is_scanned_as_text() {
     let posed = json!({"type": "image", "data": "EVIL", "uri": "a:b", "blob": "EVIL"});
     let tool = json!({"name": "t", "description": "d", "inputSchema": {"properties": {"a": posed}}});
     assert_eq!(Talk::begun(&[]).list(&json!([tool])), Vec::<String>::new());
@@ -115,7 +115,7 @@ fn what_looks_like_bytes_is_read_wherever_it_is_none() {
 /// Each change of the pins is a file that is written, and a server may have thousands of tools. Where nothing more can be kept in
 /// mind, the client is told, and not shown a list without tools.
 #[test]
-fn a_list_is_held_against_the_first_one_at_once() {
+fn a_list_is_compared_with_the_pinned_one_at_once() {
     let mut talk = Talk::begun(&[]);
     let many: Vec<Value> = (0..1000).map(|at| json!({"name": format!("t{at}")})).collect();
     assert_eq!(talk.list(&json!(many)).len(), 1000);
@@ -159,7 +159,7 @@ fn a_note_is_never_lost() {
 
 /// A list that is asked for anew says anew what may be called; within the pages of one, the stricter counts.
 #[test]
-fn a_list_begins_anew_where_it_is_asked_for_anew() {
+fn a_new_list_request_starts_a_new_list() {
     let mut talk = Talk::begun(&[]);
     let tool = |says: &str| json!([{"name": "t", "description": says}]);
     let page = |talk: &mut Talk, says: &str| {
@@ -203,7 +203,7 @@ fn unknown_messages_of_a_server_are_dropped() {
 
 /// An answer that could mean two things is an error and none of both.
 #[test]
-fn an_answer_that_means_two_things_is_an_error() {
+fn an_ambiguous_response_is_an_error() {
     for answer in [
         r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]},"result":{"content":[{"type":"text","text":"EVIL"}]}}"#,
         r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"Content":[]}}"#,
@@ -232,7 +232,7 @@ fn garbage_ends_in_an_error() {
 
 /// The number of requests in flight is bounded, whatever a client sends.
 #[test]
-fn only_so_many_requests_wait() {
+fn the_number_of_waiting_requests_is_limited() {
     let mut talk = Talk::begun(&[]);
     for id in 0..super::super::MAX_IN_FLIGHT {
         let out = talk.client(&json!({"jsonrpc": "2.0", "id": id, "method": "prompts/list"}));
@@ -320,7 +320,7 @@ proptest! {
     /// Whatever either side sends: what passes is one line of JSON that means the same to a reader that knows nothing of this,
     /// nothing called an attack reaches the client without a note, and each request has one answer at most.
     #[test]
-    fn whatever_is_sent_only_what_is_understood_passes(messages in proptest::collection::vec((any::<bool>(), message()), 1..12)) {
+    fn only_valid_messages_pass(messages in proptest::collection::vec((any::<bool>(), message()), 1..12)) {
         let mut talk = Talk::with_tools(&["t"]);
         let mut asked: Vec<Value> = Vec::new();
         for (is_client, message) in messages {

@@ -20,7 +20,7 @@ fn a_call_passes_and_so_does_its_result() {
 
 /// Numbers that no reader here could hold pass as they were spelled, beside texts that were cleaned too.
 #[test]
-fn numbers_keep_their_spelling() {
+fn numbers_pass_unchanged() {
     let mut talk = Talk::with_tools(&["t"]);
     talk.client(&call(1, "t", &json!({})));
     let line = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a~b"}],"structuredContent":{"big":123456789012345678901234567890,"small":1.50}}}"#;
@@ -34,7 +34,7 @@ fn numbers_keep_their_spelling() {
 }
 
 #[test]
-fn names_of_requests_are_kept_apart() {
+fn request_ids_of_both_sides_are_separate() {
     let mut talk = Talk::with_tools(&["t"]);
     talk.client(&call(1, "t", &json!({})));
     talk.client(&call("1", "t", &json!({})));
@@ -62,7 +62,7 @@ fn bytes_pass_as_they_are() {
 }
 
 #[test]
-fn progress_and_cancellation_pass_where_they_are_about_something() {
+fn progress_and_cancellation_of_known_requests_pass() {
     let mut talk = Talk::with_tools(&["t"]);
     let mut asked = call(1, "t", &json!({}));
     asked["params"]["_meta"] = json!({"progressToken": "p"});
