@@ -82,12 +82,12 @@ impl Chain {
         let size = checkpoint.size;
         let key = self.signs_next.or(checkpoint.key);
         let what = match key {
-            None => Some("its checkpoints do not begin with the first".to_owned()),
+            None => Some("its first checkpoint is missing".to_owned()),
             Some(key) if !checkpoint.is_signed_by(&key) => Some(format!(
-                "its checkpoint of {size} records is not signed by the key that the one before names"
+                "its checkpoint of {size} records is not signed by the key that the previous one announced"
             )),
             Some(_) if size < self.size => {
-                Some(format!("its checkpoint of {size} records stands behind one of {}", self.size))
+                Some(format!("its checkpoint of {size} records comes after one of {}", self.size))
             }
             Some(_) => None,
         };

@@ -113,7 +113,7 @@ impl Known {
     }
 }
 
-/// [`Known`] as JSON.
+/// [`Known`] as it is stored, in JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {

@@ -351,18 +351,15 @@ impl fmt::Display for Fault {
             }
             FaultKind::OutOfTime => write!(f, "record {id} is not later than the one before"),
             FaultKind::EndsNothing => write!(f, "record {id} ends a run that did not start or has ended"),
-            FaultKind::BeginsTwice => write!(f, "record {id} begins a run that is under way"),
+            FaultKind::BeginsTwice => write!(f, "record {id} starts a run that has already started"),
             FaultKind::CutOff { last } => {
                 write!(f, "the trail ends with record {id}, but {last} were written")
             }
             FaultKind::NotTheRegistered => {
-                write!(
-                    f,
-                    "record {id} is not the one that was written: the trail was rewritten, or is another one"
-                )
+                write!(f, "record {id} is not the one that was written: the trail was rewritten or replaced")
             }
             FaultKind::Unsealed => {
-                write!(f, "record {id} was not written by Stockade here: its seal is not right")
+                write!(f, "record {id} was not written by Stockade on this machine: its seal is wrong")
             }
             FaultKind::Fewer { known } => {
                 write!(
@@ -371,17 +368,17 @@ impl fmt::Display for Fault {
                 )
             }
             FaultKind::NotTheCheckpointed { size } => {
-                write!(f, "record {id} is not as the checkpoint of {size} records says")
+                write!(f, "record {id} differs from the checkpoint of {size} records")
             }
             FaultKind::NotTheReferred { size } => {
                 write!(
                     f,
-                    "record {id} is the first that is not as what was kept elsewhere says, of {size} records"
+                    "record {id} is the first of {size} records that differs from the copy stored elsewhere"
                 )
             }
             FaultKind::Unsound(what) => f.write_str(what),
             FaultKind::UnreadableBehind(reason) => {
-                write!(f, "what comes behind record {id} cannot be read: {reason}")
+                write!(f, "the data after record {id} cannot be read: {reason}")
             }
             FaultKind::NotTheExpected => write!(f, "record {id} is not the one that was expected there"),
         }

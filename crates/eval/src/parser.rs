@@ -313,7 +313,7 @@ impl<'s, 'm> Parser<'s, 'm> {
             "debugger" => self.forbidden("`debugger` does not exist here"),
             "await" => self
                 .error_here(
-                    "`await` stands in async functions, and at the top of what is evaluated asynchronously",
+                    "`await` is only allowed in async functions, and at the top level of asynchronous evaluation",
                 )
                 .fix("use evalAsync, or put it into an async function"),
             _ => return None,

@@ -83,11 +83,11 @@ impl fmt::Display for Unopened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Encrypted => "it is encrypted",
-            Self::Damaged => "it is damaged, so that programs differ in what they find in it",
-            Self::UnknownFormat => "nothing here reads this format",
-            Self::UnknownMethod => "nothing here reads how it is compressed",
-            Self::Drawn => "its letters are numbers of a font of its own, or pictures",
-            Self::TooDeep => "it stands in too many archives",
+            Self::Damaged => "it is damaged, so programs disagree about its contents",
+            Self::UnknownFormat => "this format is not supported",
+            Self::UnknownMethod => "this compression method is not supported",
+            Self::Drawn => "its text is made of pictures or of glyph numbers of an embedded font",
+            Self::TooDeep => "it is nested in too many archives",
             Self::TooMany => "it has too many members",
             Self::TooLarge => "it becomes too large",
             Self::MachineCode => "it is machine code, of which only both ends are scanned as text",

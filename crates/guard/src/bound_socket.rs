@@ -43,7 +43,7 @@ pub enum BoundSocketError {
         path: PathBuf,
     },
     /// The path is taken by something other than a socket.
-    #[error("{} already exists, and is no socket of this user", path.display())]
+    #[error("{} already exists, and is not a socket of this user", path.display())]
     Taken {
         /// The path.
         path: PathBuf,

@@ -199,7 +199,7 @@ impl<'c> Check<'c> {
             EntryKind::Folder => return self.enter(path, folder, &entry.name),
             EntryKind::File if path == MANIFEST => {}
             EntryKind::File => self.file(path, folder, entry),
-            EntryKind::Link => self.wrong(path, "it is a symlink".into(), "replace it by the file"),
+            EntryKind::Link => self.wrong(path, "it is a symlink".into(), "replace it with the file"),
             _ => self.wrong(
                 path,
                 "it is a pipe, socket or device".into(),

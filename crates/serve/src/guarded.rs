@@ -216,7 +216,7 @@ pub(super) fn trail(server: &Server, guard: &Guard) -> Result<AuditTrail, Fault>
     server.trail.get(Some(guard.audit()))?.ok_or_else(|| {
         Fault::new(
             fault::REFUSED,
-            "what an agent does is put on record, and this server was started with `--no-audit`",
+            "actions of agents must be recorded, and this server was started with `--no-audit`",
         )
     })
 }

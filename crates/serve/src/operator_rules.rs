@@ -113,7 +113,7 @@ impl OperatorRules {
         match change {
             SavedRuleChange::Add(rules) => match rules.iter().find(|rule| !self.may_add(rule.effect)) {
                 Some(rule) => refused(format!(
-                    "a request may add rules that deny, and `{}` is one that says {}",
+                    "requests may only add rules that deny; the effect of `{}` is {}",
                     rule.id, rule.effect
                 )),
                 None => Ok(()),
@@ -122,7 +122,7 @@ impl OperatorRules {
                 let named = there.iter().filter(|rule| ids.contains(&rule.id));
                 match named.into_iter().find(|rule| !self.may_remove(rule.effect)) {
                     Some(rule) => refused(format!(
-                        "a request may remove rules that allow, and `{}` is one that says {}",
+                        "requests may only remove rules that allow; the effect of `{}` is {}",
                         rule.id, rule.effect
                     )),
                     None => Ok(()),

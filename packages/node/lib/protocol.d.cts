@@ -521,7 +521,7 @@ export interface SandboxSpec {
   secureCredentialHome?: boolean | null;
   /** Additional directories that the command may change; they must exist. */
   sharedPaths?: string[];
-  /** A directory for output that is too long to hand over. */
+  /** A directory for output that is too long to return in one piece. */
   tempDir?: string | null;
   /** Workspace: the directory that the command runs in and may change; the current directory by default. */
   workspace?: string | null;

@@ -201,7 +201,7 @@ fn runs_and_tokens_can_use_secrets() {
     // What a command is given must not hold the secret.
     let given = served.exec(&["--env", &format!("X={REAL}")], "true");
     assert_eq!(given.status.code(), Some(125), "{}", text(&given.stderr));
-    assert!(text(&given.stderr).contains("`GH` is given to the command"), "{}", text(&given.stderr));
+    assert!(text(&given.stderr).contains("`GH` is visible to the command"), "{}", text(&given.stderr));
 
     let told = text(&served.asked(&["token", "--json"]).stdout);
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();

@@ -303,7 +303,7 @@ fn unrecorded_decisions_are_not_carried_out() {
     for method in ["changes.apply", "changes.discard"] {
         let answer = serving.ask(method, &json!({"id": id}));
         let said = answer["error"]["message"].as_str().unwrap_or_default();
-        assert!(said.contains("cannot be put on record, so it is not done"), "{method}: {answer}");
+        assert!(said.contains("not done, because it cannot be recorded"), "{method}: {answer}");
     }
     let config = ground.folder.path().join(".config/stockade");
     fs::create_dir_all(&config).unwrap();

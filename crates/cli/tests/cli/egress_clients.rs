@@ -211,12 +211,12 @@ console.log(told.rule, told.entry, again.id === told.id);
                  curl -sS http://stockade.internal/v1/why/registry.test | grep -o '\"entry\":[^,]*'",
         expected: Prints("403\n\"entry\":\"registry.test:80 GET /repo.git/info/refs ?service\"\n"),
     },
-    refused("another-name", "curl -sS https://evil.test/ 2>&1", "Could not resolve host: evil.test", "evil.test refused: no entry of the list names it"),
+    refused("another-name", "curl -sS https://evil.test/ 2>&1", "Could not resolve host: evil.test", "evil.test refused: no entry of the list matches it"),
     refused("another-port", "curl -sS --max-time 5 http://registry.test:8080/ 2>&1", "Failed to connect", ""),
     refused("another-address", "curl -sS --max-time 5 http://93.184.216.34/hello 2>&1", "curl: (7)", ""),
-    refused("another-host", "curl -sS -H 'Host: evil.test' http://registry.test/hello", "\"rule\":\"other-host\"", "its `Host` names `evil.test`"),
+    refused("another-host", "curl -sS -H 'Host: evil.test' http://registry.test/hello", "\"rule\":\"other-host\"", "its `Host` is `evil.test`"),
     refused("another-name-over-tls", "curl -sSk --connect-to evil.test:443:registry.test:443 https://evil.test/hello 2>&1",
-        "curl: (35)", "asks there for `evil.test`"),
+        "curl: (35)", "and the request is for `evil.test`"),
     refused("no-tls", "printf 'anything\\n' | curl -sS --max-time 5 telnet://registry.test:443 2>&1; echo over", "over", "it is neither TLS nor HTTP"),
     refused("messages", "/usr/bin/python3 -c 'import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -361,12 +361,12 @@ asyncio.run(main())'"),
     Client {
         name: "in-untrusting", needs: "/usr/bin/curl", hosts: INSPECTED,
         script: "curl -sS --cacert {ca} https://registry.test/hello 2>&1 | head -c 9",
-        expected: Refused("curl: (60", "name `/etc/stockade-trust/authorities.pem` to it"),
+        expected: Refused("curl: (60", "pass `/etc/stockade-trust/authorities.pem` to it"),
     },
     Client {
         name: "in-another-host", needs: "/usr/bin/curl", hosts: INSPECTED,
         script: "curl -sS -H 'Host: evil.test' https://registry.test/hello",
-        expected: Refused("\"rule\":\"other-host\"", "its `Host` names `evil.test`"),
+        expected: Refused("\"rule\":\"other-host\"", "its `Host` is `evil.test`"),
     },
     Client {
         name: "in-no-tls", needs: "/usr/bin/curl", hosts: INSPECTED,
@@ -376,7 +376,7 @@ asyncio.run(main())'"),
     Client {
         name: "in-false-host", needs: "/usr/bin/curl", hosts: &["false.test inspect"],
         script: "curl -sS https://false.test/hello",
-        expected: Refused("\"rule\":\"not-the-host\"", "does not show over TLS that it is `false.test`"),
+        expected: Refused("\"rule\":\"not-the-host\"", "the certificate of the host is not valid for `false.test`"),
     },
 ];
 
@@ -444,7 +444,7 @@ const WITH_SECRETS: &[Client] = &[
     Client {
         name: "secret-of-others", needs: "/usr/bin/curl", hosts: LENT,
         script: "curl -sS -H 'Authorization: Bearer mine' https://registry.test/hello",
-        expected: Refused("\"rule\":\"other-credential\"", "gets the secret `TOKEN` and no other"),
+        expected: Refused("\"rule\":\"other-credential\"", "may only get the secret `TOKEN`"),
     },
 ];
 

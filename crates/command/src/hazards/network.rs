@@ -7,7 +7,7 @@ use super::command::Command;
 use super::shape::Shape;
 use stockade_shell::lookup::{Names, names};
 
-/// Programs that download.
+/// Programs that download a file, or what a server answers.
 pub(super) static FETCHERS: LazyLock<Names> = LazyLock::new(|| {
     names(&[
         "curl",

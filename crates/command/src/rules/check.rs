@@ -25,7 +25,7 @@ const MAX_EXAMPLES: usize = 200;
 /// Maximum memory of all compiled expressions. It also limits the compile time, which grows with the memory.
 const MAX_EXPRESSION_BYTES: usize = 64 << 20;
 
-/// An invalid rule.
+/// A rule was rejected as invalid; names the rule and the problem.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", whose(rule))]
 #[non_exhaustive]

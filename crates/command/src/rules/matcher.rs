@@ -21,7 +21,7 @@ use super::token::{Token, alternatives};
 use crate::context::PartContext;
 use stockade_shell::{Arg, Run, WordCount};
 
-/// A compiled rule.
+/// A rule with its words and conditions compiled for matching.
 #[derive(Debug, Clone)]
 pub(crate) struct Compiled {
     pub(crate) rule: Arc<CommandRule>,

@@ -108,7 +108,7 @@ pub enum Redirects {
     Null,
     /// Files named relative to the workspace, without `..`.
     Workspace,
-    /// Any file.
+    /// Any file, inside the workspace or not.
     Any,
 }
 
@@ -132,7 +132,7 @@ impl Redirects {
 /// An example of a rule: a command that it must or must not match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Example {
-    /// The command line.
+    /// The command line, which is parsed as a shell does.
     Text(String),
     /// The words of the command, already split.
     Argv(Vec<String>),

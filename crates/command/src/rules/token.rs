@@ -3,7 +3,7 @@
 /// Matches a word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// Exactly this word.
+    /// Matches this word and no other.
     Literal(String),
     /// Every word that matches this pattern.
     Glob(Vec<GlobPart>),

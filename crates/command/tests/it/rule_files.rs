@@ -321,8 +321,8 @@ match = ["pythn3"]
         "wide: it has no `match`",
         "wide: it allows, and has no `not_match`",
         "wide: it has no `reason`",
-        "shadow: it never decides: `good` is about the same commands and has a higher priority",
-        "slip: no program `pythn3` is known here: did you mean `python3`?",
+        "shadow: it never decides: `good` matches the same commands and has a higher priority",
+        "slip: unknown program `pythn3`: did you mean `python3`?",
     ] {
         assert!(lints.iter().any(|lint| lint.starts_with(expected)), "{expected}: {lints:#?}");
     }

@@ -115,9 +115,7 @@ fn is_closed(machine: &mut Machine<'_>, arguments: &[Value], wanted: Integrity) 
             found >= wanted || (found > Integrity::Open && is_empty(machine))
         }
         Value::Method(_) | Value::Global(_) => {
-            return Err(
-                machine.forbidden("what is built in never changes here, whatever it says elsewhere", None)
-            );
+            return Err(machine.forbidden("built-in objects cannot be changed", None));
         }
         _ => true,
     }
@@ -128,9 +126,7 @@ fn is_extensible(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> R
     Ok(match argument(arguments, 0) {
         Value::Object(id) => machine.integrity(*id) == Integrity::Open,
         Value::Method(_) | Value::Global(_) => {
-            return Err(
-                machine.forbidden("what is built in never changes here, whatever it says elsewhere", None)
-            );
+            return Err(machine.forbidden("built-in objects cannot be changed", None));
         }
         _ => false,
     }

@@ -231,8 +231,10 @@ impl Machine<'_> {
         }
         match base {
             Value::Object(id) => self.set_of_object(*id, key, value),
-            Value::Method(_) | Value::Global(_) => Err(self
-                .forbidden(format!("`{}` cannot be set: what is built in never changes", key.shown()), None)),
+            Value::Method(_) | Value::Global(_) => Err(self.forbidden(
+                format!("`{}` cannot be set: built-in objects cannot be changed", key.shown()),
+                None,
+            )),
             Value::Undefined | Value::Hole | Value::Null => Err(self.nothing_to_set(base, key)),
             _ => {
                 Err(self

@@ -19,7 +19,7 @@ impl Machine<'_> {
             Value::Object(id) => *id,
             Value::Method(_) | Value::Global(_) => {
                 return Err(self.forbidden(
-                    format!("`{}` cannot be deleted: what is built in never changes", key.shown()),
+                    format!("`{}` cannot be deleted: built-in objects cannot be changed", key.shown()),
                     None,
                 ));
             }

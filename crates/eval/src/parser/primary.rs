@@ -72,7 +72,7 @@ impl Parser<'_, '_> {
         for item in &items {
             match item.value {
                 Some(value) if !item.is_spread => all.push(value),
-                _ => return Err(self.error_here("... stands in lists, objects and arguments")),
+                _ => return Err(self.error_here("... is only allowed in lists, objects and arguments")),
             }
         }
         let inner = match all.as_slice() {

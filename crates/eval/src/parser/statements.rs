@@ -291,7 +291,7 @@ impl Parser<'_, '_> {
 
     fn break_statement(&mut self) -> Parsed<Statement> {
         if self.loops + self.switches == 0 {
-            return Err(self.error_here("break stands in loops and in switch"));
+            return Err(self.error_here("break is only allowed in loops and in switch"));
         }
         self.end_jump()?;
         Ok(Statement::Break)
@@ -299,7 +299,7 @@ impl Parser<'_, '_> {
 
     fn continue_statement(&mut self) -> Parsed<Statement> {
         if self.loops == 0 {
-            return Err(self.error_here("continue stands in loops"));
+            return Err(self.error_here("continue is only allowed in loops"));
         }
         self.end_jump()?;
         Ok(Statement::Continue)

@@ -141,7 +141,7 @@ pub(crate) fn promise(plan: &ContainerPlan, spec: &SandboxSpec, promise: &mut En
     match spec.network {
         Network::None => promise.enforce(Property::Network, "network namespace, loopback only"),
         Network::Broker { .. } => {
-            promise.enforce(Property::Network, "network namespace, and one Unix socket")
+            promise.enforce(Property::Network, "network namespace, and one Unix socket");
         }
         Network::Proxy(_) => {
             promise.gap(

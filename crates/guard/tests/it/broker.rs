@@ -172,11 +172,11 @@ hello from outside
 b'hello from outside\\n'
 urllib.error.URLError: <urlopen error Tunnel connection failed: 403 Refused by stockade (not-listed)>
 deny {other} (not-listed): the list has it with another port; it is this machine itself -> {other}
-deny the request (disguised-address): `2130706433:{port}` names no host: it is the address 127.0.0.1 in a spelling that \
-hides it, which programs read differently
-deny the request (other-host): it asks for `{served}`, and its `Host` names `evil.test`
+deny the request (disguised-address): `2130706433:{port}` names no host: it is an unusual notation of the address \
+127.0.0.1, which programs parse differently
+deny the request (other-host): its URL is for `{served}`, and its `Host` is `evil.test`
 curl: (56) CONNECT tunnel failed, response 403
-deny 169.254.169.254:80 (metadata): no list lets it through; it is a cloud metadata service, which returns credentials
+deny 169.254.169.254:80 (metadata): no host list allows it; it is a cloud metadata service, which returns credentials
 hello from outside
 curl: (7) Failed to connect to
 ",

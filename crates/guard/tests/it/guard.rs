@@ -550,6 +550,6 @@ fn a_project_that_narrows_hosts_stops_no_guard() {
         opened(&secret("a.example"), &project).unwrap();
     }
     let error = opened(&secret("c.example"), "").unwrap_err();
-    assert!(error.to_string().contains("`c.example:443`, which commands do not reach"), "{error}");
+    assert!(error.to_string().contains("`c.example:443`, which is not in the host list"), "{error}");
     assert!(std::error::Error::source(&error).is_none(), "its message would be shown twice");
 }

@@ -151,16 +151,16 @@ impl fmt::Display for Fix {
                 "copy the file into the workspace, or turn the jail off (jail: false), which opens the whole disk to the \
                  other rules",
             ),
-            Self::AcceptHardLinks => formatter.write_str("accept files with several names (hardLinks: accepted)"),
+            Self::AcceptHardLinks => formatter.write_str("accept files with hard links (hardLinks: accepted)"),
             Self::RemoveForbiddenGlob { glob } => {
-                write!(formatter, "take `{}` out of forbiddenGlobs", Shown(glob))
+                write!(formatter, "remove `{}` from forbiddenGlobs", Shown(glob))
             }
             Self::RemoveDenyGlob { access, glob } => {
-                write!(formatter, "take `{}` out of {}.deny", Shown(glob), list(*access))
+                write!(formatter, "remove `{}` from {}.deny", Shown(glob), list(*access))
             }
             Self::AddAllowGlob { access, glob } => write!(formatter, "add `{}` to {}.allow", Shown(glob), list(*access)),
             Self::RemoveCommandPattern { policy, pattern } => {
-                write!(formatter, "take `{}` out of {policy}", Shown(pattern))
+                write!(formatter, "remove `{}` from {policy}", Shown(pattern))
             }
             Self::ChangePolicy { policy } => write!(formatter, "change or remove the policy {policy}"),
             Self::AllowCommandsByDefault => {

@@ -142,7 +142,7 @@ impl fmt::Display for ToolFix {
         match self {
             Self::AddToAllow { tool } => write!(formatter, "add `{tool}` to the allow list"),
             Self::NarrowDeny { entry, keep } if keep.is_empty() => {
-                write!(formatter, "take `{entry}` out of the deny list")
+                write!(formatter, "remove `{entry}` from the deny list")
             }
             Self::NarrowDeny { entry, keep } => {
                 write!(formatter, "in the deny list, replace `{entry}` by its other tools: ")?;

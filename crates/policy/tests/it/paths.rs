@@ -220,8 +220,8 @@ fn a_refusal_names_the_path_the_rule_and_the_way_out() {
             "no\u{202e}tes",
             really("/base/ws/.env"),
             "fs.read `/base/ws/no⟨U+202E⟩tes` refused (forbidden-glob), which is really `/base/ws/.env`: the forbidden \
-             glob `**/.env*` covers it, and nothing overrides that",
-            Some("take `**/.env*` out of forbiddenGlobs"),
+             glob `**/.env*` matches it, which nothing overrides",
+            Some("remove `**/.env*` from forbiddenGlobs"),
         ),
         (
             "/base/ws/a.txt",

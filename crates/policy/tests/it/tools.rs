@@ -221,7 +221,7 @@ fn fixes_name_the_narrowest_changes() {
         fixes,
         [
             "in the deny list, replace `group:web` by its other tools: `web_fetch`, `web_search`",
-            "take `browser` out of the deny list",
+            "remove `browser` from the deny list",
             "add `browser` to the allow list",
             "add `browser` to the allowed-tools of the skill `s`",
         ]

@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn errors_say_what_is_wrong() {
         let error = |pattern: &str| compile(pattern).unwrap_err().to_string();
-        assert_eq!(error("a{shel}"), "there is no fragment called `{shel}`");
+        assert_eq!(error("a{shel}"), "unknown fragment `{shel}`");
         assert_eq!(error("a("), "the pattern is not a regular expression: unclosed group");
         assert!(error("(?:[a-z]{1000}){1000}").contains("shorten"));
     }

@@ -110,27 +110,27 @@ fn a_bad_toml_file_is_refused_where_it_is_bad() {
         (
             "{16}\\b",
             "{16}(",
-            "line 7, column 13: rule `ACME_TOKEN` cannot be used: pattern 1 is wrong: the pattern is not a regular expression: unclosed group",
+            "line 7, column 13: rule `ACME_TOKEN` cannot be used: pattern 1 is invalid: the pattern is not a regular expression: unclosed group",
         ),
         (
             "'\\bacme",
             "'{shel}\\bacme",
-            "line 7, column 13: rule `ACME_TOKEN` cannot be used: pattern 1 is wrong: there is no fragment called `{shel}`",
+            "line 7, column 13: rule `ACME_TOKEN` cannot be used: pattern 1 is invalid: unknown fragment `{shel}`",
         ),
         (
             "[0-9a-f]{16}\\b",
             "|x*",
-            "line 7, column 13: rule `ACME_TOKEN` cannot be used: pattern 1 matches the empty text",
+            "line 7, column 13: rule `ACME_TOKEN` cannot be used: pattern 1 matches the empty string",
         ),
         (
             "acme_[0-9a-f]{16}\\b",
             "acme_[^z]*z|b",
-            "line 7, column 13: rule `ACME_TOKEN` cannot be used: pattern 1 can read on without end",
+            "line 7, column 13: rule `ACME_TOKEN` cannot be used: pattern 1 has an unbounded match",
         ),
         (
             "'example: $'",
             "'example: ('",
-            "line 8, column 1: rule `ACME_TOKEN` cannot be used: the `unless` of pattern 1 is wrong",
+            "line 8, column 1: rule `ACME_TOKEN` cannot be used: the `unless` of pattern 1 is invalid",
         ),
         (
             "[\"acme_0123456789abcdef\"]",
@@ -140,12 +140,12 @@ fn a_bad_toml_file_is_refused_where_it_is_bad() {
         (
             "[\"acme_0123456789abcdef\"]",
             "[\"acme\"]",
-            "line 9, column 12: rule `ACME_TOKEN` cannot be used: it must fire in example 1 of `matches` and does not: \"acme\"",
+            "line 9, column 12: rule `ACME_TOKEN` cannot be used: it must match example 1 of `matches` and does not: \"acme\"",
         ),
         (
             "[\"acme_example\"",
             "[\"acme_0000000000000000\"",
-            "line 10, column 10: rule `ACME_TOKEN` cannot be used: it must be silent in example 1 of `clean` and fires on \"acme_0000000000000000\"",
+            "line 10, column 10: rule `ACME_TOKEN` cannot be used: it must not match example 1 of `clean`, and matches \"acme_0000000000000000\"",
         ),
         (
             "unless =",
@@ -175,11 +175,11 @@ fn yaml_and_json_know_their_places_too() {
             "    sumary",
             "line 5, column 5: unknown key `sumary` in a rule: did you mean `summary`?",
         ),
-        ("{16}\\b", "{16}(", "line 8, column 18: rule `ACME_TOKEN` cannot be used: pattern 1 is wrong"),
+        ("{16}\\b", "{16}(", "line 8, column 18: rule `ACME_TOKEN` cannot be used: pattern 1 is invalid"),
         (
             "      - acme_example",
             "      - acme_0000000000000000",
-            "line 13, column 9: rule `ACME_TOKEN` cannot be used: it must be silent",
+            "line 13, column 9: rule `ACME_TOKEN` cannot be used: it must not match",
         ),
         ("    remedy: ", "    remedy: [", "line 7, column 11: the file is not valid YAML"),
     ];

@@ -76,6 +76,6 @@ pub(super) fn unrecorded(error: &dyn std::error::Error) -> Fault {
 
 fn unrecorded_unless(fix: &str, error: &dyn std::error::Error) -> Fault {
     let fault = Fault::internal(error);
-    let message = format!("it cannot be put on record, so it is not done: {}; {fix}", fault.message);
+    let message = format!("not done, because it cannot be recorded: {}; {fix}", fault.message);
     Fault { message, ..fault }
 }

@@ -6,7 +6,7 @@ use super::subcommands::Uses;
 /// Git subcommands that use a setting of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
-    /// Every subcommand.
+    /// Every subcommand reads it.
     Always,
     /// Subcommands that compare, show or merge the contents of files.
     Contents,

@@ -443,7 +443,7 @@ const RESOURCES: &[&str] = &[
     "all",
 ];
 
-/// Cluster clients.
+/// Clients of Kubernetes that share subcommands and resource names.
 const CLIENTS: &[&str] = &["kubectl", "oc"];
 
 /// The names are those of `kubectl api-resources`. Before a slash and in lists, only rules that deny apply to them.

@@ -110,7 +110,7 @@ fn defaults(entry: Option<&TableEntry>) -> Result<(Option<CommandDefaults>, Shel
 fn rule(node: &Node) -> Result<(CommandRule, RulePositions)> {
     let table = TableReader::new(node, "rule", "a rule", RULE_KEYS)?.has_known_keys_only()?;
     let id = table.required("id", "every decision names the rule that made it, such as `git-read`")?;
-    let decision = table.required("decision", "say allow, sandbox, ask or deny")?;
+    let decision = table.required("decision", "write allow, sandbox, ask or deny")?;
     let (pattern, entry, words) = pattern(&table)?;
     let (matches, not_matches) = (examples(table.get("match"))?, examples(table.get("not_match"))?);
     let places = RulePositions {
