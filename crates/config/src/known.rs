@@ -26,7 +26,8 @@ pub const KNOWN_AGENTS: &[&str] = &[
     "windsurf",
 ];
 
-/// The agents that a configuration names. If it names no agent, every id is known.
+/// The agents that a configuration names. If it names no agent but [`KNOWN_AGENTS`], every id is known: to approve something for
+/// a harness must not refuse other agents.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known(BTreeSet<String>);
 
@@ -49,7 +50,8 @@ impl Known {
             let layers = said.iter().filter(|one| (one.layer == ConfigLayer::Project) == of_project);
             let written = |one: &Said| -> Vec<String> {
                 let of_leaves = one.leaves.iter().filter_map(|leaf| agent_of(&leaf.path));
-                one.agents.iter().cloned().chain(of_leaves).filter(|id| id != ALL).collect()
+                let names = one.agents.iter().cloned().chain(of_leaves);
+                names.filter(|id| id != ALL && !KNOWN_AGENTS.contains(&id.as_str())).collect()
             };
             layers.flat_map(written).collect()
         };

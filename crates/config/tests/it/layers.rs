@@ -140,7 +140,7 @@ fn an_agent_that_is_not_among_those_that_are_named_is_refused() {
     assert!(known(&named("[agents.bot]\nmaxSteps = 80\n[agents.bott]\n"), "bott"));
     assert!(known(&named("[agents.bott]\n"), "bott") && !known(&named("[agents.bott]\n"), "bot"));
     // If no agent is named, no id can be mistaken for another.
-    for text in ["", "[agents.\"*\"]\nmaxSteps = 5\n", "[agents]\n"] {
+    for text in ["", "[agents.\"*\"]\nmaxSteps = 5\n", "[agents]\n", "[agents.claude]\nmaxSteps = 5\n"] {
         assert!(known(&named(text), "anybody"), "{text}");
     }
     let mut by_option = bot;

@@ -85,7 +85,12 @@ impl Boundary {
         if path.as_os_str().is_empty() {
             return Err(malformed(InvalidPath::Empty));
         }
-        if self.absolute_paths == AbsolutePaths::Refused && path.is_absolute() {
+        let is_taken = match self.absolute_paths {
+            AbsolutePaths::Accepted => true,
+            AbsolutePaths::Inside => self.workspace.locate(path).inside.is_some(),
+            AbsolutePaths::Refused => false,
+        };
+        if path.is_absolute() && !is_taken {
             return Err(Hit::Absolute);
         }
         let located = resolve_path(&self.workspace.cwd, path);

@@ -47,6 +47,8 @@ pub enum AbsolutePaths {
     /// An absolute path may be named.
     #[default]
     Accepted,
+    /// One that lies in the workspace may be named: it is another spelling of a relative one.
+    Inside,
     /// It must be relative to the workspace.
     Refused,
 }

@@ -41,13 +41,13 @@ const DOCUMENTED: &[&str] = &[
     "**/git~1",
 ];
 
-/// Jailed, relative paths only, the standard forbidden globs, dangerous names guarded; the folder of skills and settings may be
+/// Jailed, relative paths or absolute ones in the workspace, the standard forbidden globs, dangerous names guarded; the folder of skills and settings may be
 /// read.
 pub(super) fn standard() -> SandboxConfig {
     SandboxConfig {
         cwd: None,
         jail: Jail::Confined,
-        absolute_paths: AbsolutePaths::Refused,
+        absolute_paths: AbsolutePaths::Inside,
         hard_links: HardLinks::Refused,
         names: DangerousNames::Guarded,
         forbidden_globs: STANDARD_FORBIDDEN_GLOBS.clone(),

@@ -313,7 +313,8 @@ fn fixes_lead_to_a_permission() {
 fn presets_keep_their_promises() {
     for (preset, path, expected) in [
         ("default", "src/a", "allow"),
-        ("default", "/base/ws/src/a", "absolute-path"),
+        ("default", "/base/ws/src/a", "allow"),
+        ("default", "/base/ws2/a", "absolute-path"),
         ("daemon", "/base/ws/src/a", "allow"),
         ("daemon", "src/a", "allow"),
         ("daemon", ".", "allow"),

@@ -42,7 +42,11 @@ fn the_standard_configuration() {
         // Absolute.
         ("/etc/passwd", "absolute-path"),
         ("//etc/passwd", "absolute-path"),
-        ("/base/ws/a", "absolute-path"),
+        ("/base/ws2/a", "absolute-path"),
+        // But for those in the workspace, which are judged as their relative spellings are.
+        ("/base/ws/a", "allow"),
+        ("/base/ws/.env", "forbidden-glob"),
+        ("/base/ws/../ws2/a", "jail"),
         ("/", "absolute-path"),
         // No path.
         ("", "read-denied"),
@@ -224,10 +228,10 @@ fn a_refusal_names_the_path_the_rule_and_the_way_out() {
             Some("remove `**/.env*` from forbiddenGlobs"),
         ),
         (
-            "/base/ws/a.txt",
-            plain("a.txt"),
-            "fs.read `/base/ws/a.txt` refused (absolute-path): only paths relative to the workspace are taken",
-            Some("name it relative to the workspace: `a.txt`"),
+            "/base/other/a.txt",
+            really("/base/other/a.txt"),
+            "fs.read `/base/other/a.txt` refused (absolute-path): only paths in the workspace are taken",
+            Some("accept absolute paths (allowAbsolutePaths: true)"),
         ),
         (
             "a\0b",

@@ -112,7 +112,7 @@ pub(super) const ROWS: &[Row] = &[
     row("agents.bot.skills.execSandbox.processes", ["2", "1024"], Probe::Run(&["sh", "-c", "(sleep 0.1 & sleep 0.1 & sleep 0.1 & wait)"])),
     row("agents.bot.skills.execSandbox.priority", ["low", "idle"], Probe::Run(&["sh", "-c", "test $(nice) = 5"])),
     row("agents.bot.skills.execSandbox.maxOutputBytes", ["10", "20000"], Probe::Run(&["seq", "1000"])),
-    row("agents.bot.files.preset", ["default", "daemon"], Probe::Read("HOME/work/a.txt")),
+    row("agents.bot.files.preset", ["default", "permissive"], Probe::Read("HOME/elsewhere/a.txt")),
     row("agents.bot.files.forbiddenGlobs", ["[]", "[\"**/a.txt\"]"], Probe::Read("a.txt")),
     row("agents.bot.files.allowRead", ["[]", "[\"a.txt\"]"], Probe::Read("a.txt")).with(&[("agents.bot.files.reads", "ask")]),
     row("agents.bot.files.allowWrite", ["[]", "[\"a.txt\"]"], Probe::Write("a.txt")).with(&[("agents.bot.files.writes", "ask")]),
