@@ -1,5 +1,7 @@
 //! The commands, one file each: arguments, action, exit code.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod allow;
 pub(crate) mod audit;
 #[cfg(target_os = "linux")]
 pub(crate) mod backends;

@@ -70,6 +70,8 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Audit(audit) => commands::audit::run(audit, args.color),
         Command::Skill(skill) => commands::skill::run(skill, args.color),
         Command::Config(config) => commands::config::run(config, args.color),
+        #[cfg(target_os = "linux")]
+        Command::Allow(allow) => commands::allow::run(allow),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
         Command::Serve(serve) => commands::serve::run(serve),
         #[cfg(target_os = "linux")]

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use stockade_guard::admission::answers::AskedCommand;
 use stockade_guard::admission::decide_on_disk;
-use stockade_guard::command::shell::{ReadOptions, Shell};
+use stockade_guard::command::shell::{ReadOptions, Shell, quote_argv};
 use stockade_guard::command::{CommandContext, CommandDecision, Effect};
 use stockade_guard::config::{Config, ConfigSources, Isolation};
 use stockade_guard::exec::SandboxMode;
 use stockade_guard::policy::{Access, ToolCatalog, ToolPolicyConfig};
-use stockade_guard::{Decision, DecisionLayer, Guard, GuardError, GuardOptions, Session};
+use stockade_guard::{Decision, DecisionLayer, DecisionRule, Guard, GuardError, GuardOptions, Session};
 
 use super::answer::{HookVerdict, is_shown_whole};
 use super::call::{Origin, ToolCall};
@@ -96,7 +96,14 @@ impl<'a> Agent<'a> {
             _ => Vec::new(),
         };
         let arguments = commands.first().filter(|_| commands.len() == 1).map(String::as_str);
-        let decision = self.session.tool(tool, arguments).map_err(|error| error.to_string())?;
+        let decision = self.session.tool_or_question(tool, arguments).map_err(|error| error.to_string())?;
+        if decision.effect == Effect::Ask && !call.input.is_object() {
+            return Err("the arguments of the tool are no table".to_owned());
+        }
+        // A page is asked for by its host, which may be listed although the tool is not.
+        if kind == ToolKind::Web && decision.effect <= Effect::Ask {
+            return self.hosts(&addresses::among(&call.input)?);
+        }
         if !decision.is_allowed() {
             return Ok(self.stopped(&decision));
         }
@@ -110,8 +117,9 @@ impl<'a> Agent<'a> {
             ToolKind::Look => self.look(call, tool),
             ToolKind::Write => self.paths(call, tool, Access::Write, &named(&call.input)?),
             ToolKind::Patch => self.paths(call, tool, Access::Write, &patched(&call.input)?),
-            ToolKind::Web => self.hosts(&addresses::among(&call.input)?),
-            ToolKind::Feed | ToolKind::Search | ToolKind::Own | ToolKind::Other => Ok(HookVerdict::Silent),
+            ToolKind::Feed | ToolKind::Web | ToolKind::Search | ToolKind::Own | ToolKind::Other => {
+                Ok(HookVerdict::Silent)
+            }
         }
     }
 
@@ -145,14 +153,18 @@ impl<'a> Agent<'a> {
         Ok(worst)
     }
 
+    /// Decides about hosts: the strictest decision applies to all.
     fn hosts(&self, hosts: &[&str]) -> Result<HookVerdict, String> {
+        let mut worst = HookVerdict::Silent;
         for host in hosts {
-            let decision = self.session.host(host).map_err(|error| error.to_string())?;
-            if !decision.is_allowed() {
-                return Ok(self.stopped(&decision));
+            let decision = self.session.host_or_question(host).map_err(|error| error.to_string())?;
+            match self.stopped(&decision) {
+                HookVerdict::Silent => {}
+                denied @ HookVerdict::Deny(_) => return Ok(denied),
+                asked => worst = asked,
             }
         }
-        Ok(HookVerdict::Silent)
+        Ok(worst)
     }
 
     /// Decides about shell commands: the strictest decision applies to all.
@@ -181,7 +193,7 @@ impl<'a> Agent<'a> {
     }
 
     /// Decides about a command, and returns the decision with its effect after the user's saved answers.
-    fn command(&self, text: &str, origin: &Origin) -> Result<(Decision, Effect), String> {
+    pub(super) fn command(&self, text: &str, origin: &Origin) -> Result<(Decision, Effect), String> {
         let place = CommandContext::new(Some(origin.cwd.clone()), Some(self.guard.workspace().to_owned()));
         let mut strictest = None;
         for shell in shells() {
@@ -248,10 +260,14 @@ impl<'a> Agent<'a> {
 
     /// Returns the verdict for a decision that does not allow the call.
     pub fn stopped(&self, decision: &Decision) -> HookVerdict {
-        let Decision { id, layer, effect, reason, rule, fix, .. } = decision;
+        let Decision { id, layer, effect, subject, reason, rule, fix, .. } = decision;
         let fix = match fix {
             Some(line) if *layer == DecisionLayer::Commands => {
                 format!("; the user can allow exactly this: {line}")
+            }
+            Some(_) if *rule == DecisionRule::ToolUnlisted => {
+                let line = quote_argv(["stockade", "allow", self.name, subject]);
+                format!("; a person can allow it from now on: {line}")
             }
             Some(fix) => format!("; to allow it: {fix} (agent `{}`)", self.name),
             None => String::new(),

@@ -24,6 +24,7 @@ mod own_entries;
 mod page;
 mod patch;
 mod paths;
+mod reading;
 pub mod registration;
 mod replay;
 pub mod results;

@@ -36,8 +36,18 @@ The same as at every other entry point, with the configuration of the agent that
 | ask | a question to the user, if a test has shown that it reaches the user; otherwise a refusal with the command that allows exactly this |
 | denied | a refusal with its reason, its rule and the id of its record |
 
-By default, an agent has the tools of the profile `coding`: commands, and files of the workspace. Web and MCP tools are refused until
-they are listed:
+By default, an agent has the tools of the profile `coding`: commands, and files of the workspace. Tools of the harness itself, such as
+to-do lists and subagents, are allowed. About any other tool, of the harness or of an MCP server, the user is asked, and the call is
+refused where this is impossible. The message names the command that allows the tool from now on:
+
+```console
+$ stockade allow claude WebSearch          # a tool of the harness; --dry-run to preview
+$ stockade allow claude 'mcp__github__*'   # all tools of an MCP server
+$ stockade allow claude npm ci             # a command
+```
+
+A web page is decided by its host, whether or not the tool is listed: allowed if `allowedNetHosts` names the host, refused if an entry
+with `!` does, and otherwise a question. The same settings in the configuration:
 
 ```toml
 # ~/.config/stockade/config.toml
@@ -52,6 +62,10 @@ allowedNetHosts = [\"docs.rs:443\"]
 The project is the directory that the harness names, or else its working directory. A command with a working directory outside of the project
 does not extend the project, and is refused if it has to run in the sandbox. In rules, a tool of an MCP server is named
 `mcp__SERVER__TOOL`, whatever its own name; Cursor does not report the server, so there it is `mcp__cursor__TOOL`.
+
+A file is read by a tool as by a command: `Read` of a path gets the answer that `cat` of the same path gets, also outside of the
+workspace, and `files.denyRead` holds for it besides. Where a command would read the file in the sandbox only, the tool may read what the
+sandbox shows, and the user is asked about the rest. Files are written in the workspace only.
 
 A search is checked like reads: of the directories that it names, those in which its globs start, and every file below them that a glob could match in any
 glob dialect of the harnesses. If one of them may not be read, or this cannot be determined, the user is asked, and the call is refused where this is impossible.

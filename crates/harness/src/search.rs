@@ -13,6 +13,7 @@ use super::answer::HookVerdict;
 use super::call::{Origin, ToolCall};
 use super::judge::Agent;
 use super::paths;
+use super::reading::Reads;
 use super::wildcards::{Wildcards, is_glob};
 
 /// Names of arguments with a glob for file names.
@@ -31,9 +32,11 @@ const GLOBS: &[&str] = &[
 ];
 const NAMES: &[&str] = &["pattern", "patterns", "query"];
 
-/// Maximum number of examined names, and approximate number of checked files.
+/// Maximum number of examined names, approximate number of checked files, and number of those that are decided about like a
+/// command, which takes longer.
 const MAX_SEEN: usize = 100_000;
 const MAX_ASKED: usize = 10_000;
+const MAX_DECIDED: usize = 100;
 /// Maximum number of globs in a search, and length of a glob.
 const MAX_GLOBS: usize = 64;
 const MAX_GLOB: usize = 1024;
@@ -56,14 +59,19 @@ impl Agent<'_> {
         let globs = globs.iter().flat_map(|glob| folders.iter().map(|folder| (*folder, *glob)));
         let globs = globs.chain(patterns.into_iter().map(|pattern| (HERE, pattern))).collect();
         let named = if named.is_empty() { vec![HERE] } else { named };
-        self.search(call, tool, &Search { named, globs, reads: !lists })
+        let reads = match (tool, lists) {
+            (_, true) => Reads::Names,
+            ("read", false) => Reads::File,
+            _ => Reads::Tree,
+        };
+        self.search(call, tool, &Search { named, globs, reads })
     }
 
     /// Decides about files that are named, and about those that their names would match as globs.
     pub(super) fn read(&self, call: &ToolCall, tool: &str, files: &[String]) -> Result<HookVerdict, String> {
         let named: Vec<&str> = files.iter().map(String::as_str).collect();
         let globs = named.iter().filter(|path| is_glob(path)).map(|path| (HERE, *path)).collect();
-        self.search(call, tool, &Search { named, globs, reads: true })
+        self.search(call, tool, &Search { named, globs, reads: Reads::File })
     }
 
     fn search(&self, call: &ToolCall, tool: &str, search: &Search<'_>) -> Result<HookVerdict, String> {
@@ -83,13 +91,13 @@ impl Agent<'_> {
             asked.push(below(folder, if is_glob(glob) { wildcards.head } else { glob }));
             walks.push((below(folder, wildcards.head), wildcards));
         }
-        let said = self.paths(call, tool, Access::Read, &asked)?;
-        if said != HookVerdict::Silent || !*reads {
+        let said = self.reads(call, tool, *reads, &asked)?;
+        if said != HookVerdict::Silent || *reads == Reads::Names {
             return Ok(said);
         }
-        let mut budget = Budget { seen: MAX_SEEN, asked: MAX_ASKED };
+        let mut budget = Budget { seen: MAX_SEEN, asked: MAX_ASKED, decided: MAX_DECIDED };
         for (folder, wildcards) in &walks {
-            match self.denied_below(&call.origin, tool, folder, wildcards, &mut budget)? {
+            match self.denied_below(call, tool, folder, wildcards, &mut budget)? {
                 Reached::Nothing => {}
                 Reached::TooMuch => {
                     return Ok(HookVerdict::Ask(format!(
@@ -97,11 +105,7 @@ impl Agent<'_> {
                          search a subdirectory"
                     )));
                 }
-                Reached::Denied(path) => {
-                    let why = match self.paths(call, tool, Access::Read, std::slice::from_ref(&path))? {
-                        HookVerdict::Deny(why) | HookVerdict::Ask(why) => why,
-                        _ => "stockade: the directory changed during the check; try again".to_owned(),
-                    };
+                Reached::Denied(path, why) => {
                     return Ok(HookVerdict::Ask(format!(
                         "{why}; this search would also read {path}: narrow it"
                     )));
@@ -114,13 +118,13 @@ impl Agent<'_> {
     /// Finds a file below a directory that a glob could match and that may not be read.
     fn denied_below(
         &self,
-        origin: &Origin,
+        call: &ToolCall,
         tool: &str,
         folder: &str,
         glob: &Wildcards<'_>,
         budget: &mut Budget,
     ) -> Result<Reached, String> {
-        let base = origin.workspace.join(paths::asked(origin, folder));
+        let base = call.origin.workspace.join(paths::asked(&call.origin, folder));
         let mut folders = vec![base.clone()];
         while let Some(folder) = folders.pop() {
             let entries = match fs::read_dir(&folder) {
@@ -140,22 +144,35 @@ impl Agent<'_> {
                     continue;
                 }
                 let below = path.strip_prefix(&base).unwrap_or(&path).to_string_lossy();
-                let is_reached = glob.could_match(&below) || kind.is_symlink() && glob.could_pass(&below);
-                if !is_reached {
+                let is_passed = kind.is_symlink() && glob.could_pass(&below);
+                if !is_passed && !glob.could_match(&below) {
                     continue;
                 }
                 if !budget.asks() {
                     return Ok(Reached::TooMuch);
                 }
-                if !self.may_read(origin, tool, &path)? {
-                    return Ok(Reached::Denied(path.to_string_lossy().into_owned()));
+                if self.may_read(&call.origin, tool, &path)? {
+                    continue;
+                }
+                if !budget.decides() {
+                    return Ok(Reached::TooMuch);
+                }
+                let path = path.to_string_lossy().into_owned();
+                // What lies behind a link is not walked.
+                if is_passed {
+                    let why = format!("stockade: the link {path} leads out of the workspace");
+                    return Ok(Reached::Denied(path, why));
+                }
+                match self.reads(call, tool, Reads::File, std::slice::from_ref(&path))? {
+                    HookVerdict::Deny(why) | HookVerdict::Ask(why) => return Ok(Reached::Denied(path, why)),
+                    _ => {}
                 }
             }
         }
         Ok(Reached::Nothing)
     }
 
-    /// Whether a file may be read. Not recorded as a decision, since the call does not name the file.
+    /// Whether the file tools of the agent may read a file. Not recorded as a decision, since the call does not name the file.
     fn may_read(&self, origin: &Origin, tool: &str, path: &Path) -> Result<bool, String> {
         let path: PathBuf = paths::from_workspace(origin, path);
         let request = PathRequest { tool, access: Access::Read, path: &path, caller: Caller::default() };
@@ -188,8 +205,8 @@ struct Search<'s> {
     named: Vec<&'s str>,
     /// Globs for its files, with the directory in which they start.
     globs: Vec<(&'s str, &'s str)>,
-    /// Whether it reads the files, and not only lists their names.
-    reads: bool,
+    /// What it reads of the paths that it names.
+    reads: Reads,
 }
 
 /// Result of examining the files of a search.
@@ -198,8 +215,8 @@ enum Reached {
     Nothing,
     /// Too many files to examine.
     TooMuch,
-    /// A file that may not be read.
-    Denied(String),
+    /// A file that may not be read, and why.
+    Denied(String, String),
 }
 
 /// Remaining budget of a search.
@@ -207,12 +224,18 @@ enum Reached {
 struct Budget {
     seen: usize,
     asked: usize,
+    decided: usize,
 }
 
 impl Budget {
     fn sees(&mut self) -> bool {
         self.seen = self.seen.saturating_sub(1);
         self.seen > 0
+    }
+
+    fn decides(&mut self) -> bool {
+        self.decided = self.decided.saturating_sub(1);
+        self.decided > 0
     }
 
     fn asks(&mut self) -> bool {

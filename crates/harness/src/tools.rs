@@ -47,6 +47,7 @@ const ROWS: &[Row] = &[
     Row { tool: "exec", kind: ToolKind::Shell, names: &[
         "Bash", "bash", "run_shell_command", "shell", "Shell", "local_shell", "exec", "exec_command", "Execute", "execute_bash",
         "execute_command", "run_commands", "run_command", "run_terminal_cmd", "pre_run_command", "beforeShellExecution",
+        "Monitor",
     ] },
     Row { tool: "exec", kind: ToolKind::OtherShell, names: &["PowerShell", "powershell", "pwsh"] },
     Row { tool: "process", kind: ToolKind::Feed, names: &[
@@ -78,7 +79,8 @@ const ROWS: &[Row] = &[
         "Task", "Agent", "task", "agent", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop",
         "AskUserQuestion", "ask_user", "ask_user_question", "ask_followup_question", "question", "EnterPlanMode", "ExitPlanMode",
         "exit_plan_mode", "plan_mode_respond", "attempt_completion", "submit_and_exit", "report_intent", "BashOutput",
-        "KillBash", "KillShell", "ToolSearch", "tool_search",
+        "KillBash", "KillShell", "ToolSearch", "tool_search", "LSP", "EnterWorktree", "ExitWorktree", "SendMessage", "CronList",
+        "ListMcpResourcesTool", "TeamCreate", "TeamDelete",
     ] },
 ];
 

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agents;
+pub mod allowed_tools;
 #[cfg(target_os = "linux")]
 pub mod changes;
 #[cfg(target_os = "linux")]

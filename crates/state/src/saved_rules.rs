@@ -236,11 +236,15 @@ fn in_configuration(
     if !writes {
         return edit(file.read()?.as_deref()).map(|(_, done)| done);
     }
-    if let Some(folder) = path.parent() {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|error| SavedRulesError::Said(format!("{}: {error}", escape_path(folder))))?;
-    }
+    make_folder_of(path)?;
     file.change(edit)?
+}
+
+/// Creates the directory of the user's configuration.
+pub(crate) fn make_folder_of(path: &Path) -> Result<(), SavedRulesError> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| SavedRulesError::Said(format!("{}: {error}", escape_path(folder))))
 }
 
 /// Returns the text of a config file after a change, after all layers were parsed with it.

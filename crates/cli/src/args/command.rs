@@ -2,13 +2,14 @@
 
 use clap::{Args as _, Error, FromArgMatches, Subcommand};
 
+#[cfg(target_os = "linux")]
+use crate::commands::{
+    allow, backends, broker, changes, doctor, drive, exec, graph, hook, install, mcp, quarantine, run,
+    selftest,
+};
 use crate::commands::{
     audit, check, completions, config, container, eval, init, limits, policy, report, rules, sanitize, scan,
     serve, skill, why,
-};
-#[cfg(target_os = "linux")]
-use crate::commands::{
-    backends, broker, changes, doctor, drive, exec, graph, hook, install, mcp, quarantine, run, selftest,
 };
 
 /// Generates the subcommands. The options of a command are built only once it is selected: building those of all commands
@@ -108,6 +109,9 @@ commands! {
     "broker" => Broker(broker::BrokerArgs),
     /// Add, remove, list, test and explain rules for commands
     "policy" => Policy(policy::PolicyArgs),
+    /// Let an agent use a tool or run a command from now on
+    #[cfg(target_os = "linux")]
+    "allow" => Allow(allow::AllowArgs),
     /// Explain a decision and how to change it
     "why" => Why(why::WhyArgs),
     /// Write an HTML report of what agents did and what was refused

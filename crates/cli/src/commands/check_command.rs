@@ -45,7 +45,7 @@ pub(super) struct CommandArgs {
 }
 
 /// How and where the command would run.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct HowArgs {
     /// Shell that would run it
     #[arg(long, value_name = "SHELL", default_value = "bash")]
@@ -77,8 +77,9 @@ impl FailOn {
     }
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
 enum ShellChoice {
+    #[default]
     Bash,
     Sh,
     Zsh,

@@ -1,6 +1,7 @@
 //! `stockade hook`: what harnesses hand to their hooks, and what they are answered, in the words of each.
 #![expect(clippy::disallowed_methods, reason = "runs the binary as harnesses do, in folders of its own")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -558,12 +559,9 @@ fn file_tools_are_checked_by_resolved_paths() {
         ("Read", json!({"file_path": "a.txt"}), true),
         ("Grep", json!({"pattern": "x"}), true),
         ("Glob", json!({"pattern": "**/*.rs", "path": at("sub")}), true),
-        ("Grep", json!({"pattern": "x", "path": "/etc"}), false),
-        ("Read", json!({"file_path": "/etc/passwd"}), false),
         ("Read", json!({"file_path": "~/.ssh/id_ed25519"}), false),
-        ("Read", json!({"file_path": "../outside"}), false),
-        ("Read", json!({"file_path": at("out/passwd")}), false),
-        ("Read", json!({"file_path": at("a.txt"), "path": "/etc/passwd"}), false),
+        ("Read", json!({"file_path": at("out/shadow")}), false),
+        ("Read", json!({"file_path": at("a.txt"), "path": "~/.ssh/id_ed25519"}), false),
         ("Write", json!({"file_path": at(".claude/settings.json"), "content": "{}"}), false),
         ("Write", json!({"file_path": at(".git/hooks/pre-commit"), "content": "x"}), false),
         ("MultiEdit", json!({"file_path": "/etc/hosts", "edits": []}), false),
@@ -592,6 +590,128 @@ fn file_tools_are_checked_by_resolved_paths() {
         let is_right = if is_silent { answer == Answer::Silent } else { answer.is_no() };
         assert!(is_right, "{tool} {input}: {answer:?}");
     }
+}
+
+/// A model that is refused one of them tries the other, so both get the same answer.
+#[test]
+fn a_file_is_read_by_the_tool_as_by_the_command() {
+    let home = Home::new();
+    let project = home.project();
+    fs::create_dir_all(home.path().join("other")).unwrap();
+    fs::create_dir_all(home.path().join(".cargo")).unwrap();
+    fs::create_dir_all(home.path().join(".ssh")).unwrap();
+    fs::create_dir_all(project.join("secrets")).unwrap();
+    for file in
+        ["other/a.txt", ".cargo/env", ".cargo/credentials.toml", ".ssh/id_ed25519", ".bashrc", ".netrc"]
+    {
+        fs::write(home.path().join(file), "x").unwrap();
+    }
+    for file in [".env", "a.txt", "secrets/k", "key.pem", ".npmrc"] {
+        fs::write(project.join(file), "x").unwrap();
+    }
+    std::os::unix::fs::symlink("/etc", project.join("out")).unwrap();
+    std::os::unix::fs::symlink("../.ssh/id_ed25519", project.join("key")).unwrap();
+    let mut answers = BTreeSet::new();
+    for path in [
+        "a.txt",
+        ".env",
+        "secrets/k",
+        "key.pem",
+        ".npmrc",
+        "../other/a.txt",
+        "/etc/hosts",
+        "/etc/passwd",
+        "/etc/shadow",
+        "/usr/include/stdio.h",
+        "/proc/self/environ",
+        "/dev/sda",
+        "out/hosts",
+        "missing.txt",
+        "../missing.txt",
+        "~/.cargo/env",
+        "~/.cargo/credentials.toml",
+        "~/.ssh/id_ed25519",
+        "~/.bashrc",
+        "~/.netrc",
+        "~/other/a.txt",
+    ] {
+        let kind = |answer: &Answer| match answer {
+            Answer::Silent | Answer::Rewrite(_) => "allow",
+            Answer::Ask(_) => "ask",
+            Answer::Deny(_) => "deny",
+            Answer::Open(_) => "open",
+        };
+        let by_command = claude(&home, "Bash", &json!({"command": format!("cat -- {path}")}));
+        let by_tool = claude(&home, "Read", &json!({"file_path": path}));
+        let hidden = matches!(by_command, Answer::Rewrite(_)) && matches!(by_tool, Answer::Ask(_));
+        assert!(kind(&by_command) == kind(&by_tool) || hidden, "{path}: {by_command:?}, {by_tool:?}");
+        answers.insert(kind(&by_tool));
+    }
+    assert_eq!(answers.into_iter().collect::<Vec<_>>(), ["allow", "ask", "deny"]);
+    // A link is judged by where it leads, too.
+    for path in ["key", "out/shadow"] {
+        let answer = claude(&home, "Read", &json!({"file_path": path}));
+        assert!(matches!(answer, Answer::Deny(_)), "{path}: {answer:?}");
+    }
+}
+
+/// A tool that no list names is a question where the harness can ask, and is refused elsewhere. The command that is named allows
+/// it.
+#[test]
+fn an_unlisted_tool_is_asked_about_until_it_is_allowed() {
+    let home = Home::new();
+    for (tool, name) in
+        [("BrandNewTool", "BrandNewTool"), ("WebSearch", "web_search"), ("mcp__x__y", "mcp__x__y")]
+    {
+        let Answer::Ask(question) = claude(&home, tool, &json!({"x": 1})) else { panic!("{tool}") };
+        let line = format!("stockade allow claude {name}");
+        assert!(question.contains(&line), "{question}");
+        let elsewhere = home.answer(
+            "gemini",
+            &json!({"session_id": "s", "cwd": home.project(),
+            "hook_event_name": "BeforeTool", "tool_name": tool, "tool_input": {"x": 1}}),
+        );
+        assert!(
+            matches!(&elsewhere, Answer::Deny(why) if why.contains("stockade allow gemini")),
+            "{elsewhere:?}"
+        );
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        let tried = home.run(STOCKADE, &["allow", "--dry-run", "claude", name], b"");
+        assert!(tried.status.success(), "{tried:?}");
+        assert!(
+            matches!(claude(&home, tool, &json!({"x": 1})), Answer::Ask(_)),
+            "{tool}: a dry run changes nothing"
+        );
+        let allowed = home.run(STOCKADE, &words, b"");
+        assert!(allowed.status.success(), "{allowed:?}");
+        assert_eq!(claude(&home, tool, &json!({"x": 1})), Answer::Silent, "{tool}");
+    }
+    // All three are in the list, what was allowed twice is there once, and another agent is as before.
+    let again = home.run(STOCKADE, &["allow", "claude", "BrandNewTool"], b"");
+    assert!(String::from_utf8_lossy(&again.stdout).starts_with("nothing to add"), "{again:?}");
+    let other = home.run(STOCKADE, &["check", "command", "--agent", "bot", "ls"], b"");
+    assert!(other.status.success(), "{other:?}");
+    // Arguments that no tool has are a mistake, and a denied tool stays denied.
+    home.configure("[agents.claude.toolPolicy]\nallow = [\"Task\"]\ndeny = [\"Task\"]\n");
+    assert!(matches!(claude(&home, "Task", &json!({})), Answer::Deny(_)));
+    let call = json!({"session_id": "s", "cwd": home.project(), "hook_event_name": "PreToolUse",
+        "tool_name": "mcp__x__y", "tool_input": [1]});
+    assert!(matches!(home.answer("claude", &call), Answer::Deny(_)));
+}
+
+/// A page is a question for each host, and none where the list of hosts names it.
+#[test]
+fn a_page_is_asked_for_by_its_host() {
+    let home = Home::new();
+    let fetch = |url: &str| claude(&home, "WebFetch", &json!({"url": url, "prompt": "p"}));
+    assert!(matches!(&fetch("https://docs.example/a"), Answer::Ask(why) if why.contains("docs.example")));
+    home.configure(
+        "[security.permission]\nenableNodePermissions = true\nallowedNetHosts = [\"docs.example\", \"!evil.example\"]\n",
+    );
+    assert_eq!(fetch("https://docs.example/a"), Answer::Silent);
+    assert!(matches!(fetch("https://other.example/a"), Answer::Ask(_)));
+    assert!(matches!(fetch("https://evil.example/a"), Answer::Deny(_)));
+    assert!(matches!(fetch("https://169.254.169.254/latest"), Answer::Deny(_)));
 }
 
 /// What a program that runs reads may be a command there: a person has to agree, else it is refused. To look at it is nothing.
@@ -638,7 +758,9 @@ fn search_tools_cannot_read_denied_files() {
     let project = home.project();
     fs::create_dir_all(project.join("sub/deep")).unwrap();
     fs::create_dir_all(home.path().join("outside")).unwrap();
-    for file in ["project/sub/deep/.env", "project/sub/main.rs", "project/a.txt", "outside/x.rs"] {
+    for file in
+        ["project/sub/deep/.env", "project/sub/main.rs", "project/a.txt", "outside/x.rs", "outside/.env"]
+    {
         fs::write(home.path().join(file), "x").unwrap();
     }
     std::os::unix::fs::symlink("../outside", project.join("out")).unwrap();
@@ -653,10 +775,11 @@ fn search_tools_cannot_read_denied_files() {
         ("Grep", json!({"pattern": "x", "glob": "sub/**"}), false),
         ("Grep", json!({"pattern": "x", "glob": "!*.rs"}), false),
         ("Grep", json!({"pattern": "x", "glob": ["*.rs", ".ENV"]}), false),
-        ("Grep", json!({"pattern": "x", "glob": "/etc/*"}), false),
-        ("Grep", json!({"pattern": "x", "glob": "../outside/*"}), false),
-        ("Grep", json!({"pattern": "x", "glob": ".{.,x}/outside/*"}), false),
-        ("Grep", json!({"pattern": "x", "glob": "o?t/*.rs"}), false),
+        ("Grep", json!({"pattern": "x", "glob": "~/.ssh/*"}), false),
+        ("Grep", json!({"pattern": "x", "glob": "../outside/*.rs"}), true),
+        ("Grep", json!({"pattern": "x", "glob": "../outside/.e*"}), false),
+        ("Grep", json!({"pattern": "x", "glob": ".{.,x}/outside/.e*"}), false),
+        ("Grep", json!({"pattern": "x", "glob": "o?t/.e*"}), false),
         ("Grep", json!({"pattern": "x", "glob": 1}), false),
         ("grep_search", json!({"pattern": "x", "include_pattern": "*.rs"}), true),
         ("grep_search", json!({"pattern": "x", "include_pattern": ".e*"}), false),
@@ -672,14 +795,10 @@ fn search_tools_cannot_read_denied_files() {
         ("Read", json!({"file_path": at("sub/deep/.en[v]")}), false),
         ("Glob", json!({"pattern": "**/*.rs"}), true),
         ("Glob", json!({"pattern": "sub/{deep,more}/*"}), true),
-        ("Glob", json!({"pattern": "/etc/**"}), false),
-        ("Glob", json!({"pattern": "~/.ssh/*"}), false),
-        ("Glob", json!({"pattern": "../**"}), false),
-        ("Glob", json!({"pattern": "*/../../**"}), false),
-        ("Glob", json!({"pattern": "{/etc,sub}/*"}), false),
-        ("Glob", json!({"pattern": "out/*"}), false),
+        ("Glob", json!({"pattern": "/etc/**"}), true),
+        ("Glob", json!({"pattern": "~/.ssh/*"}), true),
+        ("Glob", json!({"pattern": "out/*"}), true),
         ("file_search", json!({"query": "main"}), true),
-        ("file_search", json!({"query": "/etc/*"}), false),
     ];
     for (harness, ..) in ALL {
         // The table is read in the same way for all of them, except for how each harness expresses a question.
@@ -806,7 +925,7 @@ fn the_configuration_of_the_agent_decides() {
         ("Task", json!({}), false),
     ] {
         let answer = claude(&home, tool, &input);
-        let is_right = if is_silent { answer == Answer::Silent } else { matches!(answer, Answer::Deny(_)) };
+        let is_right = if is_silent { answer == Answer::Silent } else { answer.is_no() };
         assert!(is_right, "{tool} {input}: {answer:?}");
     }
     // Another agent may be named, and a tool of a server has one name in all harnesses that say whose it is.

@@ -185,7 +185,8 @@ fn requests_that_cannot_be_enforced_are_refused_with_a_fix() {
 fn without_its_program_the_error_names_it_and_how_to_install_it() {
     let place = Place::new();
     fs::create_dir(place.at("bin")).unwrap();
-    fs::copy(STOCKADE, place.at("bin/stockade")).unwrap();
+    // By another process: a child of another test could inherit the file while it is open to be written, which then is busy.
+    assert!(Command::new("cp").arg(STOCKADE).arg(place.at("bin/stockade")).status().unwrap().success());
     for folder in ["work", "elsewhere"] {
         fs::create_dir_all(place.at(folder)).unwrap();
         let decoy = place.at(folder).join("stockade-backend-e2b");

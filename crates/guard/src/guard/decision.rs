@@ -87,6 +87,8 @@ pub enum DecisionRule {
     NotInSkill,
     /// The tool policy or an active skill removed the tool.
     ToolRemoved,
+    /// No list names the tool, and the user can be asked.
+    ToolUnlisted,
     /// The tool policy returned a verdict that this version does not know.
     UnknownVerdict,
     /// The task has no step left.
@@ -132,6 +134,7 @@ impl DecisionRule {
             Self::ToolGranted => "policy",
             Self::NotInSkill => "not-in-skill",
             Self::ToolRemoved => "removed",
+            Self::ToolUnlisted => "unlisted",
             Self::UnknownVerdict => "unknown",
             Self::Steps => "steps",
             Self::Budget => "budget",

@@ -17,6 +17,8 @@ const HELD: &str = "security.permission.enableNodePermissions";
 pub struct HostAnswer {
     /// Whether connections are allowed.
     pub is_allowed: bool,
+    /// Whether no entry decides about it, and one could allow it.
+    pub is_open: bool,
     /// The deciding rule.
     pub rule: String,
     /// Why, in a sentence.
@@ -39,6 +41,7 @@ impl HostAnswer {
             Err(refused) => {
                 return Self {
                     is_allowed: false,
+                    is_open: false,
                     rule: refused.rule.to_owned(),
                     reason: refused.reason,
                     fix: refused.fix.map(|fix| format!("{fix}, and check again")),
@@ -59,8 +62,9 @@ impl HostAnswer {
             }),
         };
         let is_allowed = verdict.is_allowed();
+        let is_open = !is_allowed && verdict.written.is_none() && verdict.entry.is_some();
         let (rule, reason) = (verdict.rule.to_owned(), verdict.reason);
-        Self { is_allowed, rule, reason, fix, notes: verdict.notes, written: verdict.written }
+        Self { is_allowed, is_open, rule, reason, fix, notes: verdict.notes, written: verdict.written }
     }
 }
 
@@ -74,10 +78,27 @@ impl Session {
         Ok(self.host_answer(host)?.0)
     }
 
+    /// Decides like [`Session::host`], for a caller that can ask the user: a host that no entry names is a question. One that an
+    /// entry denies, and one that no entry could allow, are denied.
+    ///
+    /// # Errors
+    /// As [`Session::host`].
+    pub fn host_or_question(&self, host: &str) -> Result<Decision, GuardError> {
+        Ok(self.host_decided(host, |answer| if answer.is_open { Effect::Ask } else { Effect::Deny })?.0)
+    }
+
     /// Decides like [`Session::host`], and returns all details.
     pub(super) fn host_answer(&self, host: &str) -> Result<(Decision, HostAnswer), GuardError> {
+        self.host_decided(host, |_| Effect::Deny)
+    }
+
+    fn host_decided(
+        &self,
+        host: &str,
+        not_allowed: impl FnOnce(&HostAnswer) -> Effect,
+    ) -> Result<(Decision, HostAnswer), GuardError> {
         let answer = HostAnswer::of(&self.guard.config().exec.net_policy()?, host);
-        let effect = if answer.is_allowed { Effect::Allow } else { Effect::Deny };
+        let effect = if answer.is_allowed { Effect::Allow } else { not_allowed(&answer) };
         let rule = DecisionRule::Named(answer.rule.clone());
         let (reason, fix) = (answer.reason.clone(), answer.fix.clone());
         let (layer, subject) = (DecisionLayer::Network, host);

@@ -26,6 +26,25 @@ impl Session {
         }
     }
 
+    /// Decides about a tool like [`Session::tool`], for a caller that can ask the user: a tool that no list names is a question.
+    /// Programs that run agents gain tools with every version, which no list here can know.
+    ///
+    /// # Errors
+    /// When the decision cannot be recorded.
+    pub fn tool_or_question(&self, name: &str, arguments: Option<&str>) -> Result<Decision, GuardError> {
+        let ToolVerdict::Removed(removal @ Removal::NotInProfile { .. }) = self.decide_tool(name) else {
+            return self.tool(name, arguments);
+        };
+        self.decided(DecisionDraft {
+            layer: DecisionLayer::Tools,
+            effect: Effect::Ask,
+            subject: name,
+            rule: DecisionRule::ToolUnlisted,
+            reason: removal.to_string(),
+            fix: self.tools.fixes(name).first().map(ToString::to_string),
+        })
+    }
+
     /// Refuses a tool for a reason that only the caller knows, such as a definition that changed since its approval. `rule` names
     /// the reason.
     ///

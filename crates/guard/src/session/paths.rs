@@ -1,12 +1,13 @@
 //! Path requests of tools: decided, opened and recorded.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::PoisonError;
 
 use stockade_admission::{Authorization, PathGuard, PathRequest, PendingPath};
 use stockade_command::Effect;
 use stockade_files::Resolver;
-use stockade_policy::access::Fix;
+use stockade_policy::access::{Fix, PolicyRule};
 use stockade_policy::paths::STANDARD_FORBIDDEN_GLOBS;
 use stockade_policy::{Access, Ask, Caller, Reply, Violation};
 
@@ -25,6 +26,25 @@ pub struct PathAnswer {
 }
 
 impl Session {
+    /// Decides on reading a path by the rules that the configuration has for it. The built-in limits of file tools, which are the
+    /// workspace and forbidden names, do not count: if no rule decides, this continues with whether they would let a file tool
+    /// read it, and what a command may read decides, so that both get the same answer.
+    ///
+    /// # Errors
+    /// As [`Session::path`].
+    pub fn read_by_rules(&self, tool: &str, path: &Path) -> Result<ControlFlow<Decision, bool>, GuardError> {
+        let caller = Caller { agent: self.guard.agent(), ..Caller::default() };
+        let request = PathRequest { tool, access: Access::Read, path, caller };
+        let authorization = self.with_paths(|paths| paths.authorize(&request))?;
+        match &authorization {
+            Authorization::Granted(_) => Ok(ControlFlow::Continue(true)),
+            Authorization::Denied(violation) if is_built_in(&violation.rule) => {
+                Ok(ControlFlow::Continue(false))
+            }
+            _ => Ok(ControlFlow::Break(self.path_answer(path, authorization)?.decision)),
+        }
+    }
+
     /// Decides on a path for a tool. An allowed path is returned open, so that it cannot be replaced between check and use.
     ///
     /// # Errors
@@ -113,6 +133,15 @@ impl Session {
         let layer = DecisionLayer::Paths;
         let subject = &path.display().to_string();
         self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix })
+    }
+}
+
+/// Whether a path was denied by a limit of file tools that no key of the configuration has set.
+fn is_built_in(rule: &PolicyRule) -> bool {
+    match rule {
+        PolicyRule::AbsolutePaths | PolicyRule::Jail => true,
+        PolicyRule::ForbiddenGlob { glob } => STANDARD_FORBIDDEN_GLOBS.contains(glob),
+        _ => false,
     }
 }
 

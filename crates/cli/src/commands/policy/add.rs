@@ -18,7 +18,7 @@ use stockade_state::saved_rules::{ChangedRules, SavedRuleChange, SavedRules};
 use stockade_text::to_printable_json;
 
 /// Add a rule that is given in words, or a suggested one
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(group = ArgGroup::new("words").args(["rule", "allow", "sandbox", "ask", "deny"]))]
 pub(super) struct AddArgs {
     /// Rule in words, such as 'allow git push origin *'; with --for, the id of a suggestion
@@ -82,6 +82,18 @@ struct AddedRule {
     was_there: bool,
     /// The rule, in TOML.
     rule: String,
+}
+
+/// Adds the rules that are suggested for a command of an agent in the user's configuration, and returns the output.
+#[cfg(target_os = "linux")]
+pub(in crate::commands) fn allow_command(
+    agent: &str,
+    command: &str,
+    dry_run: bool,
+) -> Result<String, Failure> {
+    let target = TargetArgs::of_agent(agent, dry_run);
+    let args = AddArgs { command: Some(command.to_owned()), target, ..AddArgs::default() };
+    run(&args, Format::Text).map(|(printed, _)| printed)
 }
 
 /// Returns the output and the exit code.

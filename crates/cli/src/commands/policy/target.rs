@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use stockade_state::saved_rules::SavedRules;
 
 /// Location of the rules.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct TargetArgs {
     /// Rule file in TOML, which is created if missing; admin:FILE and project:FILE set its layer
     #[arg(long, value_name = "FILE", conflicts_with = "agent")]
@@ -22,6 +22,12 @@ pub(super) struct TargetArgs {
 }
 
 impl TargetArgs {
+    /// An agent in the user's configuration.
+    #[cfg(target_os = "linux")]
+    pub(super) fn of_agent(agent: &str, dry_run: bool) -> Self {
+        Self { rules: None, agent: Some(agent.to_owned()), dry_run }
+    }
+
     pub(super) fn kept(&self) -> Result<SavedRules, Failure> {
         match (&self.rules, &self.agent) {
             (Some(file), _) => Ok(SavedRules::of_file(file)?),
@@ -43,6 +49,6 @@ impl TargetArgs {
 }
 
 /// Parses the id of an agent, or `*`.
-pub(super) fn agent_or_all(text: &str) -> Result<String, String> {
+pub(in crate::commands) fn agent_or_all(text: &str) -> Result<String, String> {
     if text == "*" { Ok(text.to_owned()) } else { stockade_state::agents::parse_name(text) }
 }
