@@ -22,7 +22,7 @@
 //!
 //! [`BoundedLines`] splits an untrusted stream into lines of bounded length.
 //!
-//! With the feature `unpack`, [`unpack()`] extracts the members of archives (zip, gzip, tar) and documents (PDF,
+//! With the feature `unpack`, `unpack` extracts the members of archives (zip, gzip, tar) and documents (PDF,
 //! Word, Excel, `LibreOffice`) in memory, within bounds, and reports what it could not read.
 //!
 //! The crate makes no decisions: the caller interprets links, names and texts. It does not inspect images. Only Unix

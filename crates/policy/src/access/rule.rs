@@ -85,7 +85,7 @@ pub enum PolicyRule {
 impl fmt::Display for PolicyRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::AbsolutePaths => formatter.write_str("only paths in the workspace are taken"),
+            Self::AbsolutePaths => formatter.write_str("absolute paths are not accepted here: use one relative to the workspace"),
             Self::Unresolvable(error) => error.fmt(formatter),
             Self::Jail => formatter.write_str("it is outside of the workspace, to which tools are confined"),
             Self::HardLink => formatter.write_str(

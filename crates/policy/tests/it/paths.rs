@@ -230,7 +230,8 @@ fn a_refusal_names_the_path_the_rule_and_the_way_out() {
         (
             "/base/other/a.txt",
             really("/base/other/a.txt"),
-            "fs.read `/base/other/a.txt` refused (absolute-path): only paths in the workspace are taken",
+            "fs.read `/base/other/a.txt` refused (absolute-path): absolute paths are not accepted here: use one relative to the \
+             workspace",
             Some("accept absolute paths (allowAbsolutePaths: true)"),
         ),
         (
