@@ -132,7 +132,7 @@ impl<'a> Agent<'a> {
         self.session.take_step(&self.session.begin(name))
     }
 
-    /// Decides about paths: the strictest decision applies to all.
+    /// Decides about paths.
     pub(super) fn paths(
         &self,
         call: &ToolCall,
@@ -140,31 +140,19 @@ impl<'a> Agent<'a> {
         access: Access,
         paths: &[String],
     ) -> Result<HookVerdict, String> {
-        let mut worst = HookVerdict::Silent;
-        for path in paths {
+        strictest(paths, |path| {
             let path = paths::asked(&call.origin, path);
             let answer = self.session.path(tool, access, &path).map_err(|error| error.to_string())?;
-            match self.stopped(&answer.decision) {
-                HookVerdict::Silent => {}
-                denied @ HookVerdict::Deny(_) => return Ok(denied),
-                asked => worst = asked,
-            }
-        }
-        Ok(worst)
+            Ok(self.stopped(&answer.decision))
+        })
     }
 
-    /// Decides about hosts: the strictest decision applies to all.
+    /// Decides about hosts.
     fn hosts(&self, hosts: &[&str]) -> Result<HookVerdict, String> {
-        let mut worst = HookVerdict::Silent;
-        for host in hosts {
+        strictest(hosts, |host| {
             let decision = self.session.host_or_question(host).map_err(|error| error.to_string())?;
-            match self.stopped(&decision) {
-                HookVerdict::Silent => {}
-                denied @ HookVerdict::Deny(_) => return Ok(denied),
-                asked => worst = asked,
-            }
-        }
-        Ok(worst)
+            Ok(self.stopped(&decision))
+        })
     }
 
     /// Decides about shell commands: the strictest decision applies to all.
@@ -279,6 +267,22 @@ impl<'a> Agent<'a> {
             Effect::Deny => HookVerdict::Deny(text),
         }
     }
+}
+
+/// Decides about each item. The strictest verdict applies to all; nothing is asked once one is denied.
+pub(super) fn strictest<I>(
+    items: &[I],
+    decide: impl Fn(&I) -> Result<HookVerdict, String>,
+) -> Result<HookVerdict, String> {
+    let mut worst = HookVerdict::Silent;
+    for item in items {
+        match decide(item)? {
+            HookVerdict::Silent => {}
+            denied @ HookVerdict::Deny(_) => return Ok(denied),
+            asked => worst = asked,
+        }
+    }
+    Ok(worst)
 }
 
 /// Returns the known tools: those of the harness, and MCP tools that a rule names. An entry that allows an unknown tool grants

@@ -17,7 +17,7 @@ use stockade_guard::policy::Access;
 
 use super::answer::HookVerdict;
 use super::call::ToolCall;
-use super::judge::Agent;
+use super::judge::{Agent, strictest};
 use super::paths;
 
 /// What a tool reads of a path.
@@ -51,7 +51,7 @@ impl Reads {
 }
 
 impl Agent<'_> {
-    /// Decides about reading paths: the strictest decision applies to all.
+    /// Decides about reading paths.
     pub(super) fn reads(
         &self,
         call: &ToolCall,
@@ -59,15 +59,7 @@ impl Agent<'_> {
         reads: Reads,
         paths: &[String],
     ) -> Result<HookVerdict, String> {
-        let mut worst = HookVerdict::Silent;
-        for path in paths {
-            match self.reads_one(call, tool, reads, path)? {
-                HookVerdict::Silent => {}
-                denied @ HookVerdict::Deny(_) => return Ok(denied),
-                asked => worst = asked,
-            }
-        }
-        Ok(worst)
+        strictest(paths, |path| self.reads_one(call, tool, reads, path))
     }
 
     fn reads_one(
