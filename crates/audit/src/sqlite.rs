@@ -32,6 +32,10 @@ const HEAD: &str = "SELECT id, timestamp, hash FROM audit_events ORDER BY id DES
 const KEPT: &str = "SELECT id, timestamp, event, severity, run, agent, skill, decision, rule, backend, exit_code, duration_ms, \
                     data, writer, prev, hash, seal FROM audit_events NOT INDEXED WHERE id = ?1";
 const COUNTED: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'";
+/// Length of a journal that is moved into the database in any case, in bytes. Each process that opens the trail reads all of it. A
+/// tool call adds 4 to 7 pages of 4 KiB, so one call in twenty waits for the disk longer. SQLite's own limit does not help: where each
+/// process writes once and ends, none finds out that the journal was moved and can begin anew.
+const LONGEST_KEPT_JOURNAL: u64 = 128 * 4120;
 const OPEN_RUNS: &str = "SELECT e.run, e.writer, e.agent, e.skill FROM audit_open_runs o JOIN audit_events e ON e.id = o.start \
                          WHERE e.run = o.run ORDER BY o.start";
 
@@ -48,6 +52,8 @@ pub(crate) struct SqliteTrail {
     columns: &'static str,
     /// The journal, where records are written.
     journal: Option<Journal>,
+    /// Whether a short journal is left as it is in the end.
+    keeps_journal: bool,
 }
 
 impl SqliteTrail {
@@ -93,6 +99,7 @@ impl SqliteTrail {
             schema: None,
             columns: COLUMNS,
             journal: None,
+            keeps_journal: false,
         }
     }
 
@@ -148,9 +155,12 @@ impl SqliteTrail {
 }
 
 impl Drop for SqliteTrail {
-    /// Closing it, SQLite removes the journal by its name, and by now that may be the journal of another trail.
+    /// Closing it, SQLite moves the journal into the database and removes it by its name, and by now that may be the journal of
+    /// another trail.
     fn drop(&mut self) {
-        if self.check_places().is_err() {
+        let is_short = || self.journal.as_ref().is_some_and(|journal| journal.len() < LONGEST_KEPT_JOURNAL);
+        if self.check_places().is_err() || self.keeps_journal && is_short() {
+            // Where that is not to be had, it is moved at the end as it always was.
             self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).ok();
         }
     }
@@ -158,8 +168,7 @@ impl Drop for SqliteTrail {
 
 impl Store for SqliteTrail {
     fn keep_journal(&mut self) {
-        // Where that is not to be had, it is moved at the end as it always was.
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).ok();
+        self.keeps_journal = true;
     }
 
     fn append(&mut self, drafts: Vec<Draft>, now: Timestamp, seal: Seal<'_>) -> Result<Head, AuditError> {

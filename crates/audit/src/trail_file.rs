@@ -57,6 +57,11 @@ impl Journal {
         &self.place
     }
 
+    /// Returns its length in bytes, and the greatest there is if that cannot be told.
+    pub(crate) fn len(&self) -> u64 {
+        self.file.metadata().map_or(u64::MAX, |found| found.len())
+    }
+
     /// Waits until all that was written to the log is on the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()

@@ -264,6 +264,28 @@ fn a_journal_that_is_kept_holds_what_was_written() {
     assert_eq!(records.len(), 3);
 }
 
+/// Every process that opens the trail reads the whole journal, so it must not grow with the trail.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_journal_that_is_kept_stays_short() {
+    const PAGE: u64 = 4120;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.db");
+    let journal = folder.path().join("audit.db-wal");
+    let mut longest = 0;
+    for _ in 0..150 {
+        let trail = open(&path);
+        trail.keep_journal();
+        keep(&trail, denied("make"));
+        drop(trail);
+        longest = longest.max(std::fs::metadata(&journal).map_or(0, |found| found.len() / PAGE));
+    }
+    assert!((100..150).contains(&longest), "{longest} pages");
+    let reader = AuditTrail::open_to_read(&path).unwrap();
+    let verified = reader.verify(None).unwrap();
+    assert!(verified.intact() && verified.records == 150, "{verified:?}");
+}
+
 /// What is put on record together is there as a whole or not at all, in its order.
 #[test]
 fn several_events_are_on_record_together() {
