@@ -32,10 +32,11 @@ const HEAD: &str = "SELECT id, timestamp, hash FROM audit_events ORDER BY id DES
 const KEPT: &str = "SELECT id, timestamp, event, severity, run, agent, skill, decision, rule, backend, exit_code, duration_ms, \
                     data, writer, prev, hash, seal FROM audit_events NOT INDEXED WHERE id = ?1";
 const COUNTED: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'";
-/// Length of a journal that is moved into the database in any case, in bytes. Each process that opens the trail reads all of it. A
-/// tool call adds 4 to 7 pages of 4 KiB, so one call in twenty waits for the disk longer. SQLite's own limit does not help: where each
-/// process writes once and ends, none finds out that the journal was moved and can begin anew.
-const LONGEST_KEPT_JOURNAL: u64 = 128 * 4120;
+/// Length in bytes from which a journal is moved into the database in any case. Each process that opens the trail reads all of it:
+/// a tool call adds 4 to 7 pages of 4 KiB, each of which is one more call of the kernel for every later one. In return, one call in
+/// ten waits for the disk longer. SQLite's own limit does not help: where each process writes once and ends, none finds
+/// out that the journal was moved and can begin anew.
+const MAX_KEPT_JOURNAL: u64 = 64 * 4120;
 const OPEN_RUNS: &str = "SELECT e.run, e.writer, e.agent, e.skill FROM audit_open_runs o JOIN audit_events e ON e.id = o.start \
                          WHERE e.run = o.run ORDER BY o.start";
 
@@ -158,7 +159,7 @@ impl Drop for SqliteTrail {
     /// Closing it, SQLite moves the journal into the database and removes it by its name, and by now that may be the journal of
     /// another trail.
     fn drop(&mut self) {
-        let is_short = || self.journal.as_ref().is_some_and(|journal| journal.len() < LONGEST_KEPT_JOURNAL);
+        let is_short = || self.journal.as_ref().is_some_and(|journal| journal.len() < MAX_KEPT_JOURNAL);
         if self.check_places().is_err() || self.keeps_journal && is_short() {
             // Where that is not to be had, it is moved at the end as it always was.
             self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).ok();
