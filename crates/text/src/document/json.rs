@@ -50,7 +50,7 @@ impl<'t> Reader<'t> {
             Some(b't') => Value::Flag(true),
             Some(b'f') => Value::Flag(false),
             Some(b'n') | None => Value::Nothing,
-            Some(_) => Value::Number(raw.get().to_owned()),
+            Some(_) => Value::Number(number(raw.get(), at)?),
         };
         Ok(Node { at, value })
     }
@@ -77,6 +77,15 @@ impl<'t> Reader<'t> {
     /// Returns the offset of a part of the text.
     fn offset(&self, part: &str) -> usize {
         part.as_ptr().addr().saturating_sub(self.text.as_ptr().addr())
+    }
+}
+
+/// Returns a number as it is written. A number beyond the doubles is an error to some parsers, infinity to others, and an
+/// integer of any length to a third kind.
+fn number(written: &str, at: TextPosition) -> Result<String, DocumentError> {
+    match written.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(written.to_owned()),
+        _ => Err(DocumentError { at, reason: "number out of range".to_owned() }),
     }
 }
 
