@@ -47,6 +47,7 @@ mod checkpoint_file;
 #[cfg(feature = "sqlite")]
 pub mod database;
 mod detail;
+mod digest;
 mod error;
 mod event;
 pub mod field;

@@ -34,13 +34,13 @@ fn look(path: &Path, store: &dyn Store, behind: u64) -> Result<(), AuditError> {
     let mut before = (behind == 0).then(|| BEGINNING.to_owned());
     let mut id = behind + 1;
     let mut is_wrong = false;
-    store.each_behind(behind, &mut |record| {
-        let follows = before.as_ref().is_none_or(|before| *before == record.prev);
-        is_wrong = record.id != id || !follows || record.digest() != record.hash;
+    store.each_link_behind(behind, &mut |link| {
+        let follows = before.as_ref().is_none_or(|before| before == link.prev);
+        is_wrong = link.id != id || !follows || link.digest != link.hash;
         if is_wrong || id == behind + LOOKED_AT {
             return ControlFlow::Break(());
         }
-        before = Some(record.hash);
+        before = Some(link.digest);
         id += 1;
         ControlFlow::Continue(())
     })?;

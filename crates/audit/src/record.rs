@@ -1,12 +1,11 @@
 //! Records, each of which holds the digest of the one before.
 
 use std::collections::BTreeMap;
-use stockade_text::to_hex;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::detail::Detail;
+use crate::digest::Digested;
 use crate::event::SafeEvent;
 use crate::field;
 use crate::kind::{EventKind, EventPhase, EventSeverity};
@@ -150,10 +149,24 @@ impl Head {
 impl AuditRecord {
     /// Returns the digest that belongs to what the record says.
     pub(crate) fn digest(&self) -> String {
-        let bare = Self { hash: String::new(), seal: None, ..self.clone() };
-        // Writing strings and numbers to memory cannot fail; if it could, the digest would fit nothing.
-        let text = serde_json::to_string(&bare).unwrap_or_default();
-        to_hex(&Sha256::digest(text.as_bytes()))
+        let digested = Digested {
+            id: self.id,
+            timestamp: &self.timestamp,
+            event: &self.event,
+            severity: &self.severity,
+            run: self.run.as_deref(),
+            agent: self.agent.as_deref(),
+            skill: self.skill.as_deref(),
+            decision: self.decision.as_deref(),
+            rule: self.rule.as_deref(),
+            backend: self.backend.as_deref(),
+            exit_code: self.exit_code,
+            duration_ms: self.duration_ms,
+            data: &self.data,
+            writer: &self.writer,
+            prev: &self.prev,
+        };
+        digested.digest()
     }
 
     /// Returns where a trail ends whose last record this is.
@@ -208,6 +221,15 @@ mod tests {
         assert_eq!((second.id, &second.prev), (2, &first.hash));
         assert_ne!(first.hash, second.hash);
         assert_eq!(first.hash, first.digest());
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_json_without_digest_and_seal() {
+        use sha2::{Digest as _, Sha256};
+        let record = record(&Head::default(), 5_000_000);
+        let bare = AuditRecord { hash: String::new(), seal: None, ..record.clone() };
+        let text = serde_json::to_string(&bare).unwrap();
+        assert_eq!(stockade_text::to_hex(&Sha256::digest(text)), record.hash);
     }
 
     #[test]

@@ -7,7 +7,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{
     Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params, params_from_iter,
 };
+use serde_json::value::RawValue;
 
+use crate::digest::Digested;
 use crate::error::{AuditError, Disagreement};
 use crate::kind::EventPhase;
 use crate::query::AuditQuery;
@@ -15,7 +17,7 @@ use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
 use crate::schema::{self, FORM};
 use crate::select::{Bounds, Select};
-use crate::store::{Entry, Seal, Store};
+use crate::store::{Entry, Link, Seal, Store};
 use crate::timestamp::Timestamp;
 use crate::trail_file::{Journal, TrailFile};
 use crate::{database, pages};
@@ -257,8 +259,7 @@ impl Store for SqliteTrail {
         see: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
     ) -> Result<(), AuditError> {
         let failed = |error| self.unusable("reading the records", error);
-        let sql = format!("SELECT {} FROM audit_events NOT INDEXED WHERE id > ?1 ORDER BY id", self.columns);
-        let mut statement = self.connection.prepare(&sql).map_err(failed)?;
+        let mut statement = self.connection.prepare(&behind(self.columns)).map_err(failed)?;
         let mut rows = statement.query([i64::try_from(id).unwrap_or(i64::MAX)]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             let record = match read(row).map_err(failed)? {
@@ -268,6 +269,27 @@ impl Store for SqliteTrail {
                 }
             };
             if see(record).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn each_link_behind(
+        &self,
+        id: u64,
+        see: &mut dyn FnMut(Link<'_>) -> ControlFlow<()>,
+    ) -> Result<(), AuditError> {
+        let failed = |error| self.unusable("reading the records", error);
+        let mut statement = self.connection.prepare(&behind(COLUMNS)).map_err(failed)?;
+        let mut rows = statement.query([i64::try_from(id).unwrap_or(i64::MAX)]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let id = row.get::<_, i64>(0).map_err(failed)?.unsigned_abs();
+            let link = link(id, row).map_err(|error| {
+                let (path, reason) = (self.path.clone(), error.to_string());
+                AuditError::Damaged { path, id, reason }
+            })?;
+            if see(link).is_break() {
                 break;
             }
         }
@@ -438,6 +460,38 @@ fn open_runs(connection: &Connection) -> Result<Vec<OpenRun>, rusqlite::Error> {
         Ok(OpenRun { run: row.get(0)?, writer: row.get(1)?, agent: row.get(2)?, skill: row.get(3)? })
     })?;
     runs.collect()
+}
+
+/// The question for the records behind a number, in their order.
+fn behind(columns: &str) -> String {
+    format!("SELECT {columns} FROM audit_events NOT INDEXED WHERE id > ?1 ORDER BY id")
+}
+
+/// Reads of a row what its place in the chain depends on, without a copy of its texts.
+fn link<'r>(id: u64, row: &'r Row<'_>) -> Result<Link<'r>, Box<dyn std::error::Error>> {
+    let text = |column| -> Result<&str, rusqlite::Error> { Ok(row.get_ref(column)?.as_str()?) };
+    let some =
+        |column| -> Result<Option<&str>, rusqlite::Error> { Ok(row.get_ref(column)?.as_str_or_null()?) };
+    let took: Option<i64> = row.get(11)?;
+    let data: &RawValue = serde_json::from_str(text(12)?)?;
+    let digested = Digested {
+        id,
+        timestamp: text(1)?,
+        event: text(2)?,
+        severity: text(3)?,
+        run: some(4)?,
+        agent: some(5)?,
+        skill: some(6)?,
+        decision: some(7)?,
+        rule: some(8)?,
+        backend: some(9)?,
+        exit_code: row.get(10)?,
+        duration_ms: took.map(u64::try_from).transpose()?,
+        data,
+        writer: text(13)?,
+        prev: text(14)?,
+    };
+    Ok(Link { id, prev: digested.prev, hash: text(15)?, digest: digested.digest() })
 }
 
 /// Reads a row. Whatever is not as this program writes it is damage, not an error: the other rows can still be read.

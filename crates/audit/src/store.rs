@@ -41,6 +41,15 @@ pub(crate) trait Store: fmt::Debug + Send {
         see: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
     ) -> Result<(), AuditError>;
 
+    /// Shows where the records behind this number are in the chain, until told to stop.
+    fn each_link_behind(
+        &self,
+        id: u64,
+        see: &mut dyn FnMut(Link<'_>) -> ControlFlow<()>,
+    ) -> Result<(), AuditError> {
+        self.each_behind(id, &mut |record| see(Link::of(&record)))
+    }
+
     /// Whether the path still means the file that is open.
     ///
     /// # Errors
@@ -63,6 +72,22 @@ pub(crate) trait Store: fmt::Debug + Send {
 
 /// What seals a record.
 pub(crate) type Seal<'s> = &'s mut dyn FnMut(&mut AuditRecord);
+
+/// A record as far as it is a link of the chain: its number, the digest of the one before, the digest that it has, and the digest
+/// that belongs to what it says.
+#[derive(Debug)]
+pub(crate) struct Link<'r> {
+    pub(crate) id: u64,
+    pub(crate) prev: &'r str,
+    pub(crate) hash: &'r str,
+    pub(crate) digest: String,
+}
+
+impl<'r> Link<'r> {
+    fn of(record: &'r AuditRecord) -> Self {
+        Self { id: record.id, prev: &record.prev, hash: &record.hash, digest: record.digest() }
+    }
+}
 
 /// A record as it was found.
 #[derive(Debug)]
