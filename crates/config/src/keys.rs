@@ -22,7 +22,7 @@ pub struct ConfigKey {
 }
 
 /// Every key, in the order of the documentation.
-pub(crate) const KEYS: &[ConfigKey] = <Settings as Rows>::ROWS;
+pub(crate) static KEYS: &[ConfigKey] = <Settings as Rows>::ROWS;
 
 impl ConfigKey {
     /// Returns the key of a path that contains an agent's id.

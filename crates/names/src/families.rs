@@ -26,7 +26,7 @@ pub struct Family {
 }
 
 /// All rows, by family.
-pub const FAMILIES: &[Family] = &[
+pub static FAMILIES: &[Family] = &[
     Family { title: "Version control", rows: git::ROWS },
     Family { title: "Shells", rows: shells::ROWS },
     Family { title: "Editors", rows: editors::ROWS },

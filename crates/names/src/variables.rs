@@ -4,7 +4,7 @@
 use crate::pattern::fits;
 
 /// Variables that load code into every program, or into every shell.
-pub const LOADER_VARIABLES: &[&str] = &[
+pub static LOADER_VARIABLES: &[&str] = &[
     // ld.so(8): objects that are loaded before all others, and directories where they are searched.
     "LD_PRELOAD",
     "LD_AUDIT",
@@ -27,13 +27,13 @@ pub const LOADER_VARIABLES: &[&str] = &[
 ];
 
 /// Variables that a shell expands before each command that it traces.
-pub const TRACE_VARIABLES: &[&str] = &["PS4"];
+pub static TRACE_VARIABLES: &[&str] = &["PS4"];
 
 /// Variables by which a shell splits words.
-pub const SEPARATOR_VARIABLES: &[&str] = &["IFS"];
+pub static SEPARATOR_VARIABLES: &[&str] = &["IFS"];
 
 /// Variables that determine which programs and libraries a name refers to.
-pub const SEARCH_VARIABLES: &[&str] = &[
+pub static SEARCH_VARIABLES: &[&str] = &[
     "PATH",
     "CDPATH",
     "MANPATH",
@@ -74,7 +74,7 @@ pub const SEARCH_VARIABLES: &[&str] = &[
 ];
 
 /// Variables that make an ordinary program start another one, or read other settings.
-pub const HELPER_VARIABLES: &[&str] = &[
+pub static HELPER_VARIABLES: &[&str] = &[
     "*PAGER",
     "*EDITOR",
     "VISUAL",
@@ -129,15 +129,15 @@ pub const HELPER_VARIABLES: &[&str] = &[
 ];
 
 /// Variables that load code into every program of a runtime of JavaScript.
-pub const NODE_VARIABLES: &[&str] =
+pub static NODE_VARIABLES: &[&str] =
     &["NODE_OPTIONS", "BUN_OPTIONS", "DENO_*", "NODE_TLS_REJECT_UNAUTHORIZED"];
 
 /// Variables that configure a shell's history.
-pub const HISTORY_VARIABLES: &[&str] =
+pub static HISTORY_VARIABLES: &[&str] =
     &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "SAVEHIST"];
 
 /// Variables that determine which certificate authorities a program trusts.
-const TRUST: &[&str] = &[
+static TRUST: &[&str] = &[
     "SSL_CERT_*",
     "NIX_SSL_CERT_FILE",
     "*_CA_BUNDLE",
@@ -150,7 +150,7 @@ const TRUST: &[&str] = &[
 ];
 
 /// Variables with the user's identity, the location of the user's files, and the language.
-const PLACES: &[&str] = &[
+static PLACES: &[&str] = &[
     "PWD",
     "OLDPWD",
     "USER",
@@ -186,7 +186,7 @@ const PLACES: &[&str] = &[
 /// Variables with the location of a toolchain, as its installer or version manager sets them. A command without them
 /// loses its compiler; their values are paths and not secrets. `CARGO_HOME` is left out: it contains tokens, and
 /// cargo writes to it.
-pub const TOOLCHAIN_VARIABLES: &[&str] = &[
+pub static TOOLCHAIN_VARIABLES: &[&str] = &[
     "ANDROID_HOME",
     "ANDROID_SDK_ROOT",
     "ASDF_DATA_DIR",
@@ -226,7 +226,7 @@ pub const TOOLCHAIN_VARIABLES: &[&str] = &[
 ];
 
 /// All of them, with their effect.
-const OBEYED: &[(&[&str], &str)] = &[
+static OBEYED: &[(&[&str], &str)] = &[
     (LOADER_VARIABLES, "loads code into every program that is started"),
     (TRACE_VARIABLES, "is expanded before each command that is traced"),
     (SEPARATOR_VARIABLES, "changes where the shell splits words"),
@@ -240,7 +240,7 @@ const OBEYED: &[(&[&str], &str)] = &[
 ];
 
 /// Suffixes in families of which some members contain a secret, such as `BUNDLE_GITHUB__COM` and `DENO_AUTH_TOKENS`.
-const OF_SECRETS: &[&str] = &["_TOKEN", "_TOKENS", "_PASSWORD", "_SECRET", "__COM", "__ORG", "__IO"];
+static OF_SECRETS: &[&str] = &["_TOKEN", "_TOKENS", "_PASSWORD", "_SECRET", "__COM", "__ORG", "__IO"];
 
 /// Returns the effect of a variable that programs obey, or `None` if it is unknown or may contain a secret.
 ///

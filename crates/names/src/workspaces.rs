@@ -20,7 +20,7 @@ pub struct DefaultWorkspaces {
 
 /// Every program known to work below a directory of its own.
 #[rustfmt::skip]
-pub const DEFAULT_WORKSPACES: &[DefaultWorkspaces] = &[
+pub static DEFAULT_WORKSPACES: &[DefaultWorkspaces] = &[
     DefaultWorkspaces {
         tool: "OpenClaw",
         // `OPENCLAW_PROFILE` and agents have one each; sandboxes are copies. Its older names have the same layout.

@@ -48,7 +48,7 @@ use super::wire::Json;
 use crate::Server;
 
 /// The methods, in the order of the documentation.
-pub(super) const METHODS: &[Method] = &[
+pub(super) static METHODS: &[Method] = &[
     Method::of::<scan::Scan>(),
     Method::of::<scan::ScanBundle>(),
     Method::of::<sanitize::Sanitize>(),
