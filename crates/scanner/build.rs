@@ -51,6 +51,7 @@ mod prefilter {
     pub(crate) mod input;
     pub(crate) mod loops;
     pub(crate) mod run;
+    pub(crate) mod source;
     pub(crate) mod tables;
 }
 
@@ -105,7 +106,7 @@ fn programs(expressions: &BTreeSet<String>) -> String {
     let mut programs = expression::assemble::Programs::default();
     for text in expressions {
         let expanded = fragments::expand(text).ok();
-        if let Some(parsed) = expanded.and_then(|expanded| prefilter::input::parse(&expanded)) {
+        if let Some(parsed) = expanded.and_then(|expanded| prefilter::source::parse(&expanded)) {
             // An expression that no program can express is compiled when it is used.
             let _ = programs.add(text, &parsed);
         }

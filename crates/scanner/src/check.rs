@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::decoded::each_decoded;
 use crate::deobfuscate::{Deobfuscated, Obfuscations, deobfuscate};
 use crate::error::{RuleError, RuleProblem};
-use crate::exact::{Compiled, ExactWork, PatternError, compile, look_past_is_bounded};
+use crate::exact::{Compiled, ExactWork, PatternError, compile};
 use crate::regions::{RegionMap, Syntax};
 use crate::rule::{ExceptionBuf, PatternBuf, Rule, RuleBuf};
 
@@ -123,7 +123,7 @@ fn check_pattern(number: usize, pattern: &PatternBuf, taken: &mut Taken) -> Resu
     if compiled.matches_nothing() {
         return Err(RuleProblem::MatchesEmpty { number });
     }
-    match look_past_is_bounded(&pattern.regex).map_err(wrong)? {
+    match compiled.look_past_is_bounded(&pattern.regex).map_err(wrong)? {
         true => Ok(compiled),
         false => Err(RuleProblem::Quadratic { number }),
     }

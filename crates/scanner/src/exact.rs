@@ -3,6 +3,7 @@
 //! The prefilter only selects patterns that are worth running. A built-in pattern has a program, which is ready at
 //! once, and is compiled only when it was searched for long: see [`crate::expression`].
 
+mod custom;
 mod exceptions;
 mod linear;
 mod long_run;
@@ -20,9 +21,10 @@ use crate::rule::{Exception, Pattern, Region, Regions, Rule};
 
 use exceptions::Exceptions;
 use long_run::LongRun;
-use pattern::parse;
+use pattern::{parse, parse_expanded};
 use searcher::Searcher;
 
+pub(crate) use custom::CustomPattern;
 pub(crate) use linear::look_past_is_bounded;
 #[cfg(test)]
 pub(crate) use pattern::parse_one;
@@ -127,10 +129,11 @@ impl Compiled {
         regions: Regions,
         exceptions: impl Iterator<Item = Exception<'a>>,
     ) -> Result<Self, PatternError> {
-        let parsed = parse(&[expand(pattern)?])?;
-        let long_run = parsed.first().and_then(LongRun::of);
+        let parsed = parse_expanded(&expand(pattern)?)?;
+        let long_run = LongRun::of(&parsed);
         let exceptions = Exceptions::new(exceptions)?;
-        Ok(Self { pattern: Searcher::custom(&parsed)?, long_run, regions, exceptions })
+        let pattern = Searcher::Custom(Box::new(CustomPattern::new(parsed)?));
+        Ok(Self { pattern, long_run, regions, exceptions })
     }
 
     /// Whether it matches at `offset` because of nothing worse than a setting.
@@ -138,6 +141,19 @@ impl Compiled {
         let setting = Inflows::of(&[Inflow::Setting]);
         let needed = self.exceptions.needed().filter(|needed| needed.has_any_of(setting));
         needed.is_some_and(|needed| regions.flows_at(offset, needed).common(needed) == setting)
+    }
+
+    /// Returns its pattern, if that is a custom one.
+    pub(crate) fn as_custom(&self) -> Option<&CustomPattern> {
+        self.pattern.as_custom()
+    }
+
+    /// Whether finding every match takes linear time.
+    pub(crate) fn look_past_is_bounded(&self, pattern: &str) -> Result<bool, PatternError> {
+        match self.as_custom() {
+            Some(custom) if linear::is_short(custom.parsed()) => Ok(true),
+            _ => look_past_is_bounded(pattern),
+        }
     }
 
     /// Returns the memory use of its pattern.

@@ -75,6 +75,8 @@ mod input;
 mod loops;
 mod places;
 mod run;
+#[cfg(test)]
+mod source;
 mod tables;
 
 use std::borrow::Cow;
@@ -83,7 +85,7 @@ use std::sync::LazyLock;
 
 use extent::MatchExtent;
 use frequency::independent;
-use gram::{FEW_BYTES, MAX_BYTES, WIDTH};
+use gram::{Effort, WIDTH};
 use hits::Hits;
 use input::{PatternId, PrefilterInput};
 use places::{Finder, Lookup};
@@ -91,6 +93,7 @@ pub(crate) use run::Run;
 use tables::{GramKey, PackedGram, Tables};
 
 use crate::candidates::Candidates;
+use crate::exact::CustomPattern;
 
 /// Number of grams that are compared before a branch.
 const AT_ONCE: usize = 8;
@@ -160,12 +163,14 @@ impl Prefilter {
         Self { tables, lookup }
     }
 
-    /// Adds patterns, in which named fragments must be expanded.
-    pub(crate) fn with(self, patterns: impl Iterator<Item = String>) -> Self {
+    /// Adds custom patterns.
+    pub(crate) fn with<'p>(self, patterns: impl Iterator<Item = &'p CustomPattern>) -> Self {
         let add = |input: &mut PrefilterInput| {
             // A program makes these tables when it starts: the first grams that are rare enough will do.
-            let widths = [FEW_BYTES, MAX_BYTES];
-            patterns.for_each(|pattern| input.add_pattern(&pattern, independent, &widths));
+            let efforts = [Effort::LITTLE, Effort::FULL];
+            patterns.for_each(|pattern| {
+                input.add_automaton(pattern.parsed(), pattern.automaton(), independent, &efforts);
+            });
         };
         Self::of(self.tables.with(add))
     }

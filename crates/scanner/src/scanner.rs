@@ -11,7 +11,7 @@ use crate::check::{Taken, check};
 use crate::decoded::{Decoded, MAX_DEPTH, each_decoded};
 use crate::deobfuscate::{at_beginning, deobfuscate};
 use crate::error::RuleError;
-use crate::exact::{Exact, Hit, Run, expand};
+use crate::exact::{Exact, Hit, Run};
 use crate::prefilter::Prefilter;
 use crate::regions::Syntax;
 use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
@@ -119,11 +119,7 @@ impl Scanner {
         for rule in &user {
             exact.add_rule(rule.severity, rule.category, check(rule, &mut taken)?);
         }
-        let patterns = user
-            .iter()
-            .flat_map(|rule| &rule.patterns)
-            .map(|pattern| expand(&pattern.regex).unwrap_or_default());
-        let prefilter = prefilter.with(patterns);
+        let prefilter = prefilter.with(exact.custom_patterns());
         Ok(Self::of_parts(Parts { builtin, user, exact, prefilter, listed: OnceLock::new() }))
     }
 

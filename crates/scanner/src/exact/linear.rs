@@ -13,8 +13,9 @@ use regex_automata::util::alphabet::Unit;
 use regex_automata::util::primitives::StateID;
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
+use regex_syntax::hir::Hir;
 
-use super::pattern::{PatternError, expand};
+use super::pattern::{PatternError, expand, parse_expanded};
 use crate::dialect::dialect;
 
 /// A pattern whose longest match is at most this long may look past a match: it cannot look far.
@@ -25,13 +26,12 @@ const DFA_BYTES: usize = 4 << 20;
 /// Whether a search for all matches of `pattern` reads each byte a bounded number of times.
 pub(crate) fn look_past_is_bounded(pattern: &str) -> Result<bool, PatternError> {
     let expanded = expand(pattern)?;
-    Ok(longest_match(&expanded).is_some_and(|longest| longest <= SHORT_MATCH)
-        || automaton_never_circles(&expanded))
+    Ok(parse_expanded(&expanded).is_ok_and(|parsed| is_short(&parsed)) || automaton_never_circles(&expanded))
 }
 
-fn longest_match(pattern: &str) -> Option<usize> {
-    let mut parser = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).multi_line(true).build();
-    parser.parse(pattern).ok()?.properties().maximum_len()
+/// Whether every match of a parsed pattern is short.
+pub(super) fn is_short(parsed: &Hir) -> bool {
+    parsed.properties().maximum_len().is_some_and(|longest| longest <= SHORT_MATCH)
 }
 
 /// Builds the unanchored automaton and searches for a cycle of non-match states that is reachable from a match.

@@ -9,7 +9,7 @@ use crate::dialect::dialect;
 use crate::fragments;
 
 /// Maximum memory of one compiled pattern before its lazy automaton.
-const NFA_BYTES: usize = 1 << 20;
+pub(super) const NFA_BYTES: usize = 1 << 20;
 /// Maximum memory of a pattern's lazy automaton, per direction.
 const LAZY_DFA_BYTES: usize = 1 << 20;
 
@@ -47,6 +47,12 @@ pub(super) fn compile_any(patterns: &[&str]) -> Result<Option<(Regex, bool)>, Pa
     Ok(Some((build(&parsed)?, parsed.iter().all(begins_line))))
 }
 
+/// Parses one pattern without named fragments.
+pub(super) fn parse_expanded(pattern: &str) -> Result<Hir, PatternError> {
+    let parsed = syntax::parse_with(pattern, &dialect());
+    parsed.map_err(|error| PatternError::Syntax(last_line(&error.to_string())))
+}
+
 /// Parses patterns without named fragments.
 pub(super) fn parse(patterns: &[String]) -> Result<Vec<Hir>, PatternError> {
     let parsed = syntax::parse_many_with(patterns, &dialect());
@@ -55,6 +61,11 @@ pub(super) fn parse(patterns: &[String]) -> Result<Vec<Hir>, PatternError> {
 
 /// Compiles parsed patterns into one expression that searches quickly.
 pub(super) fn build(patterns: &[Hir]) -> Result<Regex, PatternError> {
+    build_within(Some(NFA_BYTES), patterns)
+}
+
+/// The same, with this limit of the memory of its automaton.
+pub(super) fn build_within(limit: Option<usize>, patterns: &[Hir]) -> Result<Regex, PatternError> {
     // The prefilter has searched for literals already, and leaves only short stretches. Optimisations for long
     // searches would cost more to build than they save.
     let config = meta::Config::new()
@@ -63,13 +74,18 @@ pub(super) fn build(patterns: &[Hir]) -> Result<Regex, PatternError> {
         .onepass(false)
         .utf8_empty(false)
         .which_captures(WhichCaptures::Implicit)
-        .nfa_size_limit(Some(NFA_BYTES))
+        .nfa_size_limit(limit)
         .hybrid_cache_capacity(LAZY_DFA_BYTES);
     let built = meta::Builder::new().configure(config).build_many_from_hir(patterns);
-    built.map_err(|error| match error.size_limit() {
+    built.map_err(|error| unusable(error.size_limit(), &error))
+}
+
+/// Returns why a pattern cannot be compiled: because of a limit, or of another error.
+pub(super) fn unusable(limit: Option<usize>, error: &dyn std::error::Error) -> PatternError {
+    match limit {
         Some(_) => PatternError::TooLarge,
         None => PatternError::Syntax(last_line(&error.to_string())),
-    })
+    }
 }
 
 /// Parses one pattern.

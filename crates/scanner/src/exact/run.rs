@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{Compiled, ExactWork, Slot};
+use super::{Compiled, CustomPattern, ExactWork, Slot};
 use crate::candidates::Candidates;
 use crate::changes::Changes;
 use crate::context;
@@ -74,6 +74,11 @@ impl Exact {
         let rule = self.weights.len();
         self.weights.push(Weight { severity, category, id: "" });
         self.slots.extend(patterns.into_iter().map(|pattern| Slot::ready(rule, pattern)));
+    }
+
+    /// Returns the custom patterns, in order.
+    pub(crate) fn custom_patterns(&self) -> impl Iterator<Item = &CustomPattern> {
+        self.slots.iter().filter(|slot| slot.row.is_none()).filter_map(|slot| slot.compiled()?.as_custom())
     }
 
     /// Returns the number of patterns.

@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
-use regex_automata::Input;
 use regex_automata::meta::Regex;
-use regex_syntax::hir::Hir;
 
-use super::pattern::{PatternError, build};
+use super::custom::CustomPattern;
 use crate::expression::{Begin, Expression};
 
 /// A pattern, ready to search.
@@ -14,21 +12,24 @@ use crate::expression::{Begin, Expression};
 pub(super) enum Searcher {
     /// A built-in pattern, which becomes fast once that pays off.
     Builtin(Expression),
-    /// A custom pattern, fast from the start.
-    Custom(Box<Regex>),
+    /// A pattern of a custom rule, which searches by backtracking until that is slower.
+    Custom(Box<CustomPattern>),
 }
 
 impl Searcher {
-    /// Compiles a custom pattern.
-    pub(super) fn custom(parsed: &[Hir]) -> Result<Self, PatternError> {
-        Ok(Self::Custom(Box::new(build(parsed)?)))
+    /// Returns the custom pattern, if it is one.
+    pub(super) fn as_custom(&self) -> Option<&CustomPattern> {
+        match self {
+            Self::Builtin(_) => None,
+            Self::Custom(pattern) => Some(pattern),
+        }
     }
 
     /// Returns the memory use of the fast engine, before it searches.
     pub(super) fn memory_usage(&self) -> usize {
         match self {
             Self::Builtin(expression) => expression.regex().map_or(0, Regex::memory_usage),
-            Self::Custom(regex) => regex.memory_usage(),
+            Self::Custom(pattern) => pattern.memory_usage(),
         }
     }
 
@@ -40,7 +41,7 @@ impl Searcher {
                 // A pattern that cannot be compiled counts as found; a test ensures that this does not happen.
                 found.unwrap_or(Some(within))
             }
-            Self::Custom(regex) => regex.search(&Input::new(text).range(within)).map(|found| found.range()),
+            Self::Custom(pattern) => pattern.find(text, within),
         }
     }
 }

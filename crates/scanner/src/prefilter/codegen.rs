@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Write};
 
 use super::fours::frequency_of_four;
-use super::gram::MAX_BYTES;
+use super::gram::Effort;
 use super::input::{PatternId, PrefilterInput};
 use super::tables::{GramKey, Tables};
 use super::{fingerprint, hints};
@@ -35,9 +35,9 @@ pub(super) fn input<'p>(patterns: impl Iterator<Item = &'p str>) -> PrefilterInp
     // A pattern that cannot be expanded cannot be compiled either, and is expected everywhere.
     let expand = |pattern: &str| fragments::expand(pattern).unwrap_or_default();
     let mut input = PrefilterInput::default();
-    patterns.for_each(|pattern| input.add_pattern(&expand(pattern), frequency_of_four, &[MAX_BYTES]));
+    patterns.for_each(|pattern| input.add_pattern(&expand(pattern), frequency_of_four, &[Effort::FULL]));
     for (obfuscation, pattern) in TRIGGERS {
-        input.add(PatternId::Trigger(*obfuscation), &expand(pattern), frequency_of_four, &[MAX_BYTES]);
+        input.add(PatternId::Trigger(*obfuscation), &expand(pattern), frequency_of_four, &[Effort::FULL]);
     }
     input
 }

@@ -309,7 +309,7 @@ fn longest_walks(graph: &Graph, start: usize, edges: &impl Fn(&Node) -> (&[Edge]
 
 #[cfg(test)]
 mod tests {
-    use super::super::input::compile;
+    use super::super::source::compile;
     use super::*;
 
     /// Returns what a match can cover around the first occurrence of a byte.

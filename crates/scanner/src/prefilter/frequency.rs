@@ -39,22 +39,49 @@ pub(crate) fn independent(gram: &[ByteSet]) -> f64 {
 
 /// Returns the share of a text that belongs to a set.
 fn weight(set: ByteSet) -> f64 {
-    /// For every four bytes of a set, by the bits of those that are in it.
-    static WEIGHTS: OnceLock<[[f64; 16]; 64]> = OnceLock::new();
-    let weights = WEIGHTS.get_or_init(|| {
+    let Weights { bytes, fours } = weights();
+    if set.len() <= FEW {
+        return set.bytes().map(|byte| bytes.get(usize::from(byte)).copied().unwrap_or(0.0)).sum();
+    }
+    let words = set.0.into_iter().zip(fours).filter(|(word, _)| *word != 0);
+    let weight = |(mut word, fours): (u64, &[[f64; 16]; 16])| {
+        let fours = fours.iter().map(|four| {
+            let bits = word & 15;
+            word >>= 4;
+            four.get(bits as usize).copied().unwrap_or(0.0)
+        });
+        fours.sum::<f64>()
+    };
+    words.map(weight).sum()
+}
+
+/// The bytes of so small a set are added one by one.
+const FEW: usize = 8;
+
+/// The share of a text of each byte, and for every four bytes of each of the bits of those that are in a set, word by word.
+#[derive(Debug)]
+struct Weights {
+    bytes: [f64; 256],
+    fours: [[[f64; 16]; 16]; 4],
+}
+
+fn weights() -> &'static Weights {
+    static WEIGHTS: OnceLock<Weights> = OnceLock::new();
+    WEIGHTS.get_or_init(|| {
         let model = model();
-        let byte_weight = |byte: u8| at(&model.single, kind(byte)) / at(&model.sizes, kind(byte));
-        let mut weights = [[0.0; 16]; 64];
-        for (four, first) in weights.iter_mut().zip((0..=u8::MAX).step_by(4)) {
+        let mut weights = Weights { bytes: [0.0; 256], fours: [[[0.0; 16]; 16]; 4] };
+        for (weight, byte) in weights.bytes.iter_mut().zip(0..=u8::MAX) {
+            *weight = at(&model.single, kind(byte)) / at(&model.sizes, kind(byte));
+        }
+        for (four, bytes) in weights.fours.as_flattened_mut().iter_mut().zip(weights.bytes.as_chunks().0) {
             for (weight, bits) in four.iter_mut().zip(0_u8..) {
-                let bytes = (0..4).filter(|place| bits & 1 << place != 0);
-                *weight = bytes.map(|place| byte_weight(first + place)).sum();
+                let [a, b, c, d]: [f64; 4] = std::array::from_fn(|place| f64::from(bits >> place & 1));
+                let [p, q, r, s]: [f64; 4] = *bytes;
+                *weight = a * p + b * q + c * r + d * s;
             }
         }
         weights
-    });
-    let bits = set.0.into_iter().flat_map(|word| (0..16).map(move |four| (word >> (4 * four) & 15) as usize));
-    weights.iter().zip(bits).map(|(four, bits)| four.get(bits).copied().unwrap_or(0.0)).sum()
+    })
 }
 
 /// Some kinds of bytes, with the share of each. Without an allocation, since a pattern has hundreds of grams to choose

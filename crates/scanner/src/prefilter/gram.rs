@@ -6,10 +6,12 @@
 //! blank and `sh`, and then no letter. These sequences of byte sets are the grams of the node; the price of the node
 //! is their expected frequency in ordinary text; and the grams of the cheapest cut are the grams of the pattern.
 
+use arrayvec::ArrayVec;
+
 use super::byte_set::ByteSet;
 use super::cut::{self, NEVER};
 use super::frequency::Frequency;
-use super::graph::{Edge, Graph, narrow};
+use super::graph::{Graph, narrow};
 
 /// Number of neighbouring bytes that the first step of the prefilter inspects.
 pub(super) const WIDTH: usize = 4;
@@ -17,15 +19,24 @@ pub(super) const WIDTH: usize = 4;
 /// Number of further bytes on either side that the second step inspects.
 const CONTEXT: usize = 12;
 
-/// A node with more paths through it than this is not worth cutting.
-const MAX_WAYS: usize = 64;
+/// How much is tried to find rare grams.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effort {
+    /// Maximum number of bytes that a node accepts.
+    bytes: usize,
+    /// Maximum number of paths through a node.
+    ways: usize,
+}
 
-/// A node that accepts more bytes than this has no rare gram that its neighbours lack.
-pub(super) const MAX_BYTES: usize = 128;
+impl Effort {
+    /// Every node that can be worth cutting: one that accepts more bytes has no rare gram that its neighbours lack, and more
+    /// paths cost more than they save.
+    pub(super) const FULL: Self = Self { bytes: 128, ways: 64 };
 
-/// A node that accepts at most so many bytes is a letter in either case, or one of a few signs: the grams around such
-/// nodes are usually rare.
-pub(super) const FEW_BYTES: usize = 4;
+    /// Nodes of a letter in either case, or one of a few signs, on few paths: the grams around them are usually rare. A
+    /// repetition of one class has as many paths as it has counts, so most of the full effort goes into its ends.
+    pub(super) const LITTLE: Self = Self { bytes: 4, ways: 4 };
+}
 
 /// A stretch of text in every match that passes one node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,14 +61,14 @@ pub(super) struct Grams {
     pub(super) nodes: Vec<usize>,
 }
 
-/// Returns grams of which every match contains one, around nodes that accept at most `most` bytes. `None` if no such
-/// grams exist; matches must then be found in another way.
-pub(super) fn of(graph: &Graph, frequency: Frequency, most: usize) -> Option<Grams> {
+/// Returns grams of which every match contains one. `None` if no such grams are found with this effort; matches must then be
+/// found in another way.
+pub(super) fn of(graph: &Graph, frequency: Frequency, effort: Effort) -> Option<Grams> {
     let mut choices: Vec<Option<Choice>> = vec![None; graph.len()];
     for (node, choice) in choices.iter_mut().enumerate().skip(Graph::AFTER + 1) {
         // A node of many bytes has many paths, and none of their grams is rare: computing them would only cost time.
-        if graph.node(node).bytes.len() <= most {
-            *choice = best_at(graph, node, frequency);
+        if graph.node(node).bytes.len() <= effort.bytes {
+            *choice = best_at(graph, node, frequency, effort.ways);
         }
     }
     cheapest(graph, &choices, frequency)
@@ -91,17 +102,17 @@ struct Choice {
     price: u64,
 }
 
-/// A path of a few nodes, with the bytes that each can accept there.
+/// A path of a few nodes, with the bytes that each can accept there. Without an allocation: a pattern has thousands of paths.
 #[derive(Debug, Clone)]
 struct Way {
-    nodes: Vec<usize>,
-    bytes: Vec<ByteSet>,
+    nodes: ArrayVec<usize, WIDTH>,
+    bytes: ArrayVec<ByteSet, WIDTH>,
 }
 
-/// Finds the offset at which the grams around `node` are rarest.
-fn best_at(graph: &Graph, node: usize, frequency: Frequency) -> Option<Choice> {
+/// Finds the offset at which the grams around `node` are rarest, if at most `most` paths pass it.
+fn best_at(graph: &Graph, node: usize, frequency: Frequency, most: usize) -> Option<Choice> {
     let choice = |offset| {
-        let ways = ways_through(graph, node, offset)?;
+        let ways = ways_through(graph, node, offset, most)?;
         let expected: f64 = ways.iter().map(|way| frequency(&way.bytes)).sum();
         // Each gram costs a little even if it never occurs: fewer are better.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 64 ways")]
@@ -113,24 +124,24 @@ fn best_at(graph: &Graph, node: usize, frequency: Frequency) -> Option<Choice> {
 
 /// Returns every path of up to [`WIDTH`] nodes with `node` at `offset`. Paths end early behind a match, but may not
 /// begin before the byte in front of it.
-fn ways_through(graph: &Graph, node: usize, offset: usize) -> Option<Vec<Way>> {
+fn ways_through(graph: &Graph, node: usize, offset: usize, most: usize) -> Option<Vec<Way>> {
     // Backwards first, which moves `node` to its offset; then forwards to the full width.
-    let mut ways = vec![Way { nodes: vec![node], bytes: vec![graph.node(node).bytes] }];
+    let mut ways = vec![Way::at(graph, node)];
     for _ in 0..offset {
-        ways = lengthen(&ways, |way| way.backwards(graph))?;
+        ways = lengthen(&ways, most, |way, longer| way.backwards(graph, longer))?;
     }
     for _ in offset + 1..WIDTH {
-        ways = lengthen(&ways, |way| way.forwards(graph))?;
+        ways = lengthen(&ways, most, |way, longer| way.forwards(graph, longer))?;
     }
     Some(ways)
 }
 
-/// Extends every path by one step; there must not be too many.
-fn lengthen(ways: &[Way], step: impl Fn(&Way) -> Option<Vec<Way>>) -> Option<Vec<Way>> {
-    let mut longer = Vec::new();
+/// Extends every path by one step, which appends what it finds; there must not be too many.
+fn lengthen(ways: &[Way], most: usize, step: impl Fn(&Way, &mut Vec<Way>) -> Option<()>) -> Option<Vec<Way>> {
+    let mut longer = Vec::with_capacity(ways.len());
     for way in ways {
-        longer.extend(step(way)?);
-        if longer.len() > MAX_WAYS {
+        step(way, &mut longer)?;
+        if longer.len() > most {
             return None;
         }
     }
@@ -138,42 +149,53 @@ fn lengthen(ways: &[Way], step: impl Fn(&Way) -> Option<Vec<Way>>) -> Option<Vec
 }
 
 impl Way {
-    fn forwards(&self, graph: &Graph) -> Option<Vec<Self>> {
-        let (&last, &bytes) = (self.nodes.last()?, self.bytes.last()?);
-        if last == Graph::AFTER {
-            return Some(vec![self.clone()]);
-        }
-        let step = |&edge: &Edge| {
-            let (mut left, mut right) = (bytes, graph.node(edge.to).bytes);
-            narrow(edge.looks, &mut left, &mut right);
-            let mut way = self.clone();
-            *way.bytes.last_mut()? = left;
-            way.nodes.push(edge.to);
-            way.bytes.push(right);
-            Some(way).filter(Self::is_possible)
-        };
-        Some(graph.node(last).next.iter().filter_map(step).collect())
+    fn at(graph: &Graph, node: usize) -> Self {
+        let (mut nodes, mut bytes) = (ArrayVec::new(), ArrayVec::new());
+        nodes.push(node);
+        bytes.push(graph.node(node).bytes);
+        Self { nodes, bytes }
     }
 
-    fn backwards(&self, graph: &Graph) -> Option<Vec<Self>> {
+    fn forwards(&self, graph: &Graph, longer: &mut Vec<Self>) -> Option<()> {
+        let (&last, &bytes) = (self.nodes.last()?, self.bytes.last()?);
+        if last == Graph::AFTER {
+            longer.push(self.clone());
+            return Some(());
+        }
+        for edge in &graph.node(last).next {
+            let (mut left, mut right) = (bytes, graph.node(edge.to).bytes);
+            narrow(edge.looks, &mut left, &mut right);
+            if left.is_empty() || right.is_empty() {
+                continue;
+            }
+            let mut way = self.clone();
+            *way.bytes.last_mut()? = left;
+            // A path is lengthened to the width of a gram and no further.
+            way.nodes.try_push(edge.to).ok()?;
+            way.bytes.try_push(right).ok()?;
+            longer.push(way);
+        }
+        Some(())
+    }
+
+    fn backwards(&self, graph: &Graph, longer: &mut Vec<Self>) -> Option<()> {
         let (&first, &bytes) = (self.nodes.first()?, self.bytes.first()?);
         if first == Graph::BEFORE {
             return None;
         }
-        let step = |&edge: &Edge| {
+        for edge in &graph.node(first).previous {
             let (mut left, mut right) = (graph.node(edge.to).bytes, bytes);
             narrow(edge.looks, &mut left, &mut right);
+            if left.is_empty() || right.is_empty() {
+                continue;
+            }
             let mut way = self.clone();
             *way.bytes.first_mut()? = right;
-            way.nodes.insert(0, edge.to);
-            way.bytes.insert(0, left);
-            Some(way).filter(Self::is_possible)
-        };
-        Some(graph.node(first).previous.iter().filter_map(step).collect())
-    }
-
-    fn is_possible(&self) -> bool {
-        !self.bytes.iter().any(|bytes| bytes.is_empty())
+            way.nodes.try_insert(0, edge.to).ok()?;
+            way.bytes.try_insert(0, left).ok()?;
+            longer.push(way);
+        }
+        Some(())
     }
 
     fn gram(&self, graph: &Graph, offset: usize) -> Gram {
