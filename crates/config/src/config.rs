@@ -88,6 +88,7 @@ impl Config {
             failed(vec![Problem::of_place("configuration", error.to_string(), fix)])
         })?;
         config.lists = lists;
+        config.limit_own_hosts();
         config.hold_back_secrets(&by_others);
         config.withhold_secrets(&by_others);
         let (idle, told) = config.idle();

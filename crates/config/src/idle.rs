@@ -56,6 +56,8 @@ const ROWS: &[Row] = &[
         by: "agents.<id>.skills.execSandbox.backend",
         while_it_is: &["\"auto\"", "\"native\"", "\"bwrap\"", "\"landlock\"", "\"docker\"", "\"podman\""],
         fix: "set `execSandbox.backend` to the backend of these options" },
+    Row { idle: &["agents.<id>.allowedNetHosts"], by: "agents.<id>.skills.execSandbox.network", while_it_is: &["\"open\""],
+        fix: "set `execSandbox.network` to `none`" },
     Row { idle: &["limits.mayForget"], by: "limits.server", while_it_is: &["null"], fix: "set `limits.server`" },
 ];
 

@@ -5,44 +5,97 @@
 
 use serde_json::Value as Json;
 
-use crate::config::Config;
+use crate::config::{ALL, Config};
 use crate::error::ConfigNotice;
 use crate::layer::{ConfigLayer, Leaf};
 use stockade_egress::{HostList, SecretBinding};
 
 const MUST: &str = "security.permission.enableNodePermissions";
 const HOSTS: &str = "security.permission.allowedNetHosts";
+const OWN: &str = ".allowedNetHosts";
 const SECRETS: &str = "security.permission.secrets";
 
 /// The settings of all layers but the project.
 pub(super) struct Wide {
     /// Whether secrets may be used.
     lends: bool,
-    /// Allowed hosts.
+    /// Allowed hosts of all agents.
     hosts: Vec<String>,
+    /// Lists of hosts of one agent, or of `*`, the strongest layer first, each as the path of its key and its entries.
+    own: Vec<(String, Vec<String>)>,
 }
 
 impl Wide {
     /// Extracts the settings from the layers, the weakest first.
     pub(super) fn of(layers: &[Vec<Leaf>]) -> Self {
         let said = || layers.iter().flatten().filter(|leaf| leaf.origin.layer != ConfigLayer::Project);
-        let hosts = said().rfind(|leaf| leaf.path == HOSTS);
-        let hosts = hosts.and_then(|leaf| leaf.value.as_array()).into_iter().flatten();
-        let hosts = hosts.filter_map(|host| host.as_str().map(str::to_owned)).collect();
+        let hosts = said().rfind(|leaf| leaf.path == HOSTS).map(entries).unwrap_or_default();
+        let is_own = |leaf: &&Leaf| leaf.path.starts_with("agents.") && leaf.path.ends_with(OWN);
+        let own = layers.iter().rev().flat_map(|layer| {
+            let mut own: Vec<_> = layer.iter().filter(is_own).collect();
+            // Within a layer, the list of an agent precedes the one of all agents.
+            own.sort_by_key(|leaf| leaf.path == own_of(ALL));
+            own
+        });
+        let own = own.filter(|leaf| leaf.origin.layer != ConfigLayer::Project);
+        let own = own.map(|leaf| (leaf.path.clone(), entries(leaf))).collect();
         let lends = said().filter(|leaf| leaf.path == MUST).fold(false, |holds, leaf| {
             let says = leaf.value == Json::Bool(true);
             says || (holds && leaf.only_narrows)
         });
-        Self { lends, hosts }
+        Self { lends, hosts, own }
+    }
+
+    /// Returns the hosts of an agent.
+    fn hosts_of(&self, agent: &str) -> Vec<String> {
+        let paths = [own_of(agent), own_of(ALL)];
+        let own = self.own.iter().find(|(path, _)| paths.contains(path));
+        self.hosts.iter().chain(own.into_iter().flat_map(|(_, hosts)| hosts)).cloned().collect()
     }
 }
 
+/// The key of an agent's own hosts.
+fn own_of(agent: &str) -> String {
+    format!("agents.{agent}{OWN}")
+}
+
+fn entries(leaf: &Leaf) -> Vec<String> {
+    let hosts = leaf.value.as_array().into_iter().flatten();
+    hosts.filter_map(|host| host.as_str().map(str::to_owned)).collect()
+}
+
 impl Config {
+    /// Removes hosts that an agent's own list adds to one of a managed file, with a notice: what the machine's owner sets for all
+    /// agents is their limit, and a user must not extend it.
+    pub(super) fn limit_own_hosts(&mut self) {
+        let Some(limit) = self.get(HOSTS).filter(|limit| limit.origin.layer == ConfigLayer::Managed) else {
+            return;
+        };
+        let listed: Vec<&str> =
+            limit.value.as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        let own: Vec<_> = self.agents.keys().filter_map(|id| self.get(&own_of(id))).collect();
+        for own in own.into_iter().filter(|own| own.origin.layer != ConfigLayer::Managed) {
+            let id = own.path.split('.').nth(1).unwrap_or_default();
+            let Some(agent) = self.agents.get_mut(id) else { continue };
+            let before = agent.exec.hosts.len();
+            agent.exec.hosts.retain(|host| host.starts_with('!') || listed.contains(&host.as_str()));
+            if agent.exec.hosts.len() < before && id != ALL {
+                self.notices.push(ConfigNotice {
+                    key: own.path.clone(),
+                    place: own.origin.place.clone().unwrap_or_default(),
+                    message: format!(
+                        "adds no hosts: a managed file sets `{HOSTS}`, which limits every agent"
+                    ),
+                });
+            }
+        }
+    }
+
     /// Withholds secrets whose hosts only the project removes, with a notice. Other errors of a secret remain.
     pub(super) fn withhold_secrets(&mut self, wide: &Wide) {
-        let Ok(before) = HostList::compile(&wide.hosts) else { return };
         let mut withheld = Vec::new();
-        for agent in self.agents.values_mut() {
+        for (id, agent) in &mut self.agents {
+            let Ok(before) = HostList::compile(&wide.hosts_of(id)) else { continue };
             let Ok(now) = HostList::compile(&agent.exec.hosts) else { continue };
             let is_taken = |text: &String| {
                 let binding = SecretBinding::read(text).ok()?;

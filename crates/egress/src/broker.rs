@@ -98,6 +98,8 @@ pub struct BrokerOptions {
     pub extra_roots: Vec<PathBuf>,
     /// Name of the host list in error messages, so that a user knows which setting to change.
     pub list_name: String,
+    /// Command that allows an entry, which follows as its last argument. Refusals then name the command, not the list.
+    pub allow_command: Option<String>,
 }
 
 impl Default for BrokerOptions {
@@ -110,6 +112,7 @@ impl Default for BrokerOptions {
             observes: false,
             extra_roots: Vec::new(),
             list_name: "`security.permission.allowedNetHosts`".to_owned(),
+            allow_command: None,
         }
     }
 }

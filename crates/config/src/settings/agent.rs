@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::de::IgnoredAny;
 use stockade_command::{CommandDefaults, Effect, Substitutions};
+use stockade_exec_sandbox::Network;
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
 use stockade_limits::store::AgentLimits;
@@ -36,6 +37,12 @@ settings! {
         /// `stockade exec --agent`, and `exec` of `stockade serve` outside of a session to each terminal session or
         /// job.
         "maxSteps" max_steps: u32 = 150, Count { least: 1, most: 1_000_000 }, Lower;
+        /// Hosts that this agent may use in addition to `security.permission.allowedNetHosts`: its tools that load web
+        /// pages, and its commands in a sandbox, through the egress proxy. No other key is needed, and other agents are
+        /// not affected. Entries have the same form, and `!ads.example.com` denies a host. `stockade allow AGENT HOST`
+        /// adds an entry. Without effect if `execSandbox.network` is `open`, or if `/etc/stockade/managed.*` sets
+        /// `security.permission.allowedNetHosts`, which then limits every agent.
+        "allowedNetHosts" allowed_net_hosts: Vec<String> = [], Texts, IntersectHosts;
         "skills" skills: Skills;
         "files" files: Files;
         "sourceProfiles" source_profiles: Option<BTreeMap<String, SourceProfile>>;
@@ -145,7 +152,11 @@ settings! {
 // Words were checked on parsing; an unknown one is treated as the strictest.
 impl Agent {
     pub(super) fn read(self, permission: &Permission) -> AgentConfig {
-        let (skills, exec) = self.skills.read(permission);
+        let (skills, mut exec) = self.skills.read(permission);
+        // An open network reaches every host, and a list would restrict it.
+        if exec.spec.network != Network::Open {
+            exec.hosts.extend(self.allowed_net_hosts);
+        }
         let Tools { profile, allow, deny } = self.tool_policy;
         AgentConfig {
             steps_are_set: false,

@@ -292,6 +292,35 @@ fn node_permissions_make_the_sandbox_a_must() {
     );
 }
 
+/// Hosts of one agent are its own, a project only removes from them, and a managed list limits them.
+#[test]
+fn an_agent_has_hosts_of_its_own() {
+    let user = "[agents.bot]\nallowedNetHosts = ['a.example', '!b.example']\n\
+                [agents.\"*\"]\nallowedNetHosts = ['c.example']\n";
+    let hosts = |site: &Site, agent: &str| site.load().unwrap().agent(agent).unwrap().exec.hosts;
+    let site = Site::new(&[("home/config.toml", user)]);
+    assert_eq!(hosts(&site, "bot"), ["a.example", "!b.example"]);
+    assert_eq!(hosts(&site, "claude"), ["c.example"]);
+    let project = "[agents.\"*\"]\nallowedNetHosts = ['evil.example', '!d.example']\n";
+    let site = Site::new(&[("home/config.toml", user), ("work/.stockade/config.toml", project)]);
+    assert_eq!(hosts(&site, "bot"), ["!b.example", "!d.example"]);
+    let must = "[security.permission]\nenableNodePermissions = true\nallowedNetHosts = ['x.example']\n";
+    let both = format!("{user}{must}");
+    assert_eq!(
+        hosts(&Site::new(&[("home/config.toml", &both)]), "bot"),
+        ["x.example", "a.example", "!b.example"]
+    );
+    let site = Site::new(&[("home/config.toml", user), ("etc/managed.toml", must)]);
+    assert_eq!(hosts(&site, "bot"), ["x.example", "!b.example"]);
+    let told = site.load().unwrap().notices().iter().any(|one| one.message.contains("adds no hosts"));
+    assert!(told);
+    // With an open network every host is reached, and a list would be without effect.
+    let open =
+        "[agents.bot]\nallowedNetHosts = ['a.example']\n[agents.bot.skills.execSandbox]\nnetwork = 'open'\n";
+    let error = Site::new(&[("home/config.toml", open)]).load().unwrap_err().to_string();
+    assert!(error.contains("agents.bot.allowedNetHosts") && error.contains("has no effect"), "{error}");
+}
+
 #[test]
 fn a_project_may_hide_the_home_and_has_no_say_in_what_makes_the_sandbox() {
     let wishes = "[agents.\"*\".skills.execSandbox]\nhome = \"tools\"\nbackend = \"landlock\"\n";

@@ -62,13 +62,15 @@ pub(super) struct ResolveCheck {
     observes: bool,
     /// Name of the host list in error messages, so that a user knows which setting to change.
     list_name: String,
+    /// Command that allows an entry.
+    allow_command: Option<String>,
     resolve: Box<Resolve>,
 }
 
 impl ResolveCheck {
     pub(super) fn new(list: HostList, options: &BrokerOptions, resolve: Box<Resolve>) -> Self {
-        let (observes, list_name) = (options.observes, options.list_name.clone());
-        Self { policy: NetPolicy::Hosts(list.clone()), list, observes, list_name, resolve }
+        let BrokerOptions { observes, list_name, allow_command, .. } = options.clone();
+        Self { policy: NetPolicy::Hosts(list.clone()), list, observes, list_name, allow_command, resolve }
     }
 
     /// Decides on a target. A name is resolved only here, so that connections go to the addresses that were checked (DNS
@@ -196,7 +198,11 @@ impl ResolveCheck {
     }
 
     pub(super) fn add(&self, entry: &str) -> String {
-        format!("add `{entry}` to {}", self.list_name)
+        match &self.allow_command {
+            // Single quotes, since an entry may contain a path that the command chose.
+            Some(command) => format!("ask the user to run: {command} '{}'", entry.replace('\'', r"'\''")),
+            None => format!("add `{entry}` to {}", self.list_name),
+        }
     }
 }
 
@@ -227,6 +233,22 @@ mod tests {
         let brokered = check.decide(&NetTarget::parse(text).unwrap());
         assert_eq!(brokered.is_allowed(), matches!(brokered.rule, "listed" | OBSERVED), "{brokered:?}");
         (brokered.rule, brokered.fix)
+    }
+
+    /// The entry is one argument of the command, whatever path the request had.
+    #[test]
+    fn a_refusal_names_the_command_that_allows_it() {
+        let options = BrokerOptions {
+            allow_command: Some("stockade allow --host bot".to_owned()),
+            ..BrokerOptions::default()
+        };
+        let check = ResolveCheck::new(HostList::default(), &options, Box::new(|_, _| Ok(Vec::new())));
+        let fix = check.decide(&NetTarget::parse("a.example:443").unwrap()).fix;
+        assert_eq!(fix.as_deref(), Some("ask the user to run: stockade allow --host bot 'a.example:443'"));
+        assert_eq!(
+            check.add("a.example:80 GET /it's ?"),
+            r"ask the user to run: stockade allow --host bot 'a.example:80 GET /it'\''s ?'"
+        );
     }
 
     #[test]

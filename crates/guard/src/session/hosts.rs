@@ -1,15 +1,18 @@
 //! Decisions on hosts that commands may connect to.
 
 use stockade_command::Effect;
+use stockade_command::shell::quote_argv;
 
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session};
 use crate::egress::{NetPolicy, NetTarget};
 
-/// The key of the host list.
+/// The key of the host list of all agents.
 pub(super) const LIST: &str = "security.permission.allowedNetHosts";
 
-/// The key that enables the host list.
-const HELD: &str = "security.permission.enableNodePermissions";
+/// Returns the key of an agent's own hosts.
+pub(super) fn own_list(agent: &str) -> String {
+    format!("agents.{agent}.allowedNetHosts")
+}
 
 /// The decision on a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,9 +35,9 @@ pub struct HostAnswer {
 }
 
 impl HostAnswer {
-    /// Decides on a host name, an address or a URL, with an optional port. No name is resolved.
+    /// Decides on a host name, an address or a URL, with an optional port, for an agent. No name is resolved.
     #[must_use]
-    pub fn of(policy: &NetPolicy, host: &str) -> Self {
+    pub fn of(policy: &NetPolicy, agent: &str, host: &str) -> Self {
         let target = match NetTarget::parse(host) {
             Ok(target) => target,
             // A host that programs parse differently is never allowed, regardless of the configuration.
@@ -54,12 +57,8 @@ impl HostAnswer {
         let fix = match &verdict.written {
             _ if verdict.is_allowed() => None,
             // Only a deny entry has decided against it.
-            Some(written) => Some(format!("remove \"{written}\" from `{LIST}`")),
-            None => verdict.entry.as_ref().map(|entry| match policy {
-                NetPolicy::Hosts(_) => format!("add \"{entry}\" to `{LIST}`"),
-                // Without a network, an entry for one host allows that host alone.
-                _ => format!("set `{HELD}` to true and add \"{entry}\" to `{LIST}`, which restricts commands to that list"),
-            }),
+            Some(written) => Some(format!("remove \"{written}\" from `{}` or `{LIST}`", own_list(agent))),
+            None => verdict.entry.as_ref().map(|entry| quote_argv(["stockade", "allow", agent, entry])),
         };
         let is_allowed = verdict.is_allowed();
         let is_open = !is_allowed && verdict.written.is_none() && verdict.entry.is_some();
@@ -97,7 +96,7 @@ impl Session {
         host: &str,
         not_allowed: impl FnOnce(&HostAnswer) -> Effect,
     ) -> Result<(Decision, HostAnswer), GuardError> {
-        let answer = HostAnswer::of(&self.guard.config().exec.net_policy()?, host);
+        let answer = HostAnswer::of(&self.guard.config().exec.net_policy()?, self.guard.agent(), host);
         let effect = if answer.is_allowed { Effect::Allow } else { not_allowed(&answer) };
         let rule = DecisionRule::Named(answer.rule.clone());
         let (reason, fix) = (answer.reason.clone(), answer.fix.clone());

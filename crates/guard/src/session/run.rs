@@ -170,13 +170,13 @@ impl Session {
     }
 
     /// Whether a command needs no sandbox with `execSandbox.enabled: auto`. Settings that only a sandbox enforces require one for
-    /// every command.
+    /// every command. An allowed host is none: it adds to what a sandbox reaches, and to allow something restricts nothing else.
     #[must_use]
     pub fn needs_no_sandbox(&self, judged: &CommandDecision<'_, '_>) -> bool {
         let config = self.guard.config();
         self.may_leave()
             && config.denied_files == Default::default()
-            && self.guard.hosts().is_none()
+            && self.guard.hosts().is_none_or(|hosts| !hosts.entries().iter().any(|entry| entry.is_denied))
             && config.exec.review == ReviewPolicy::Off
             && needs_none(judged, &config.exec)
     }

@@ -69,7 +69,10 @@ impl Session {
         let hosts = self.guard.hosts().filter(|_| mode != SandboxMode::DangerFullAccess);
         let egress = hosts.map(|hosts| Egress {
             hosts: hosts.clone(),
-            options: BrokerOptions::default(),
+            options: BrokerOptions {
+                allow_command: Some(format!("stockade allow --host {}", self.guard.agent())),
+                ..BrokerOptions::default()
+            },
             secrets: self.guard.secrets().to_vec(),
         });
         let record =

@@ -13,7 +13,7 @@ use stockade_policy::paths::STANDARD_FORBIDDEN_GLOBS;
 use stockade_policy::tools::Removal;
 use stockade_policy::{Access, Caller, ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict};
 
-use super::hosts::LIST;
+use super::hosts::{LIST, own_list};
 use super::paths::{PathOutcome, words_of};
 use super::{Decision, GuardError, Session};
 use stockade_config::{Config, ConfigLayer, ConfigOrigin};
@@ -213,6 +213,9 @@ impl Session {
         let (decision, answer) = self.host_answer(host)?;
         let network = self.key("skills.execSandbox.network");
         let from = match (&answer.written, decision.rule.name()) {
+            (Some(written), _) if self.is_own_host(config, written) => {
+                of_entry(config, own_list(self.guard.agent()), written)
+            }
             (Some(written), _) => of_entry(config, LIST.to_owned(), written),
             (None, "no-network" | "open") => of_key(config, network),
             (None, "not-listed") => of_key(config, LIST.to_owned()),
@@ -220,6 +223,12 @@ impl Session {
         };
         let never = "no entry of a list allows it";
         Ok(Why { notes: answer.notes, ..why(decision, from, never) })
+    }
+
+    /// Whether the agent's own list has an entry.
+    fn is_own_host(&self, config: &Config, written: &str) -> bool {
+        let own = config.get(&own_list(self.guard.agent()));
+        own.is_some_and(|own| own.value.as_array().is_some_and(|all| all.iter().any(|one| one == written)))
     }
 
     /// Returns the origin of a rule by which the sandbox or its absence decides.

@@ -48,11 +48,11 @@ pub(super) fn check(args: &NetArgs) -> Result<Vec<Answer>, Failure> {
         .exec
         .net_policy()
         .map_err(|error| Failure::usage(format_args!("{LIST}: {error}")).with_help(error.fix))?;
-    Ok(args.hosts.iter().map(|host| answer(&policy, host)).collect())
+    Ok(args.hosts.iter().map(|host| answer(&policy, &args.agent, host)).collect())
 }
 
-fn answer(policy: &NetPolicy, host: &str) -> Answer {
-    let HostAnswer { is_allowed, rule, reason, fix, mut notes, .. } = HostAnswer::of(policy, host);
+fn answer(policy: &NetPolicy, agent: &str, host: &str) -> Answer {
+    let HostAnswer { is_allowed, rule, reason, fix, mut notes, .. } = HostAnswer::of(policy, agent, host);
     if is_allowed && matches!(policy, NetPolicy::Hosts(_)) {
         notes.push(BROKER.to_owned());
     }

@@ -137,6 +137,7 @@ pub(super) const ROWS: &[Row] = &[
     row("security.permission.enableNodePermissions", ["false", "true"], Probe::Run(&["touch", "made"])).with(FULL),
     row("security.permission.allowedFsPaths", ["[]", "[\"HOME/data\"]"], Probe::Run(&["test", "-e", "HOME/data/x"])).with(NODE),
     row("security.permission.allowedNetHosts", ["[]", "[\"api.example\"]"], Probe::Host("api.example:443")).with(NODE),
+    row("agents.bot.allowedNetHosts", ["[]", "[\"api.example\"]"], Probe::Host("api.example:443")),
     row("security.permission.secrets", ["[]", "[\"TOKEN=cmd:echo s3cret-s3cret@api.example\"]"], Probe::Run(&["sh", "-c", "test -n \"$TOKEN\""])).with(BOUND),
     row("security.unnamedAgents", ["refuse", "allow"], Probe::Tool("read")).with(OTHER),
     row("scanner.rules.EXEC_PIPE_BASH.severity", ["critical", "warn"], Probe::Skill(PIPED)),
