@@ -2,6 +2,8 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) mod allow;
+#[cfg(target_os = "linux")]
+mod approval;
 pub(crate) mod audit;
 #[cfg(target_os = "linux")]
 pub(crate) mod backends;
@@ -14,6 +16,8 @@ pub(crate) mod check_command;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod container;
+#[cfg(target_os = "linux")]
+pub(crate) mod deny;
 #[cfg(target_os = "linux")]
 pub(crate) mod doctor;
 #[cfg(target_os = "linux")]
@@ -44,4 +48,6 @@ pub(crate) mod scan;
 pub(crate) mod selftest;
 pub(crate) mod serve;
 pub(crate) mod skill;
+#[cfg(target_os = "linux")]
+pub(crate) mod undo;
 pub(crate) mod why;

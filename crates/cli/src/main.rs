@@ -72,6 +72,10 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Config(config) => commands::config::run(config, args.color),
         #[cfg(target_os = "linux")]
         Command::Allow(allow) => commands::allow::run(allow),
+        #[cfg(target_os = "linux")]
+        Command::Deny(deny) => commands::deny::run(deny),
+        #[cfg(target_os = "linux")]
+        Command::Undo(undo) => commands::undo::run(undo),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
         Command::Serve(serve) => commands::serve::run(serve),
         #[cfg(target_os = "linux")]

@@ -27,7 +27,7 @@ $ stockade uninstall claude       # remove exactly what was installed
 
 The same as at every other entry point, with the configuration of the agent that is named like the harness (`agents.claude…`, or
 `--agent`): the remaining budget (`budget`), the tool (`toolPolicy`), paths (`files`), commands (`commands`), and hosts
-(`execSandbox.network`, `security.permission.allowedNetHosts`). Every decision is recorded: `stockade audit query --agent claude`.
+(`execSandbox.network`, `allowedNetHosts`). Every decision is recorded: `stockade audit query --agent claude`.
 
 | decision | answer to the harness |
 |---|---|
@@ -44,7 +44,13 @@ refused where this is impossible. The message names the command that allows the 
 $ stockade allow claude WebSearch          # a tool of the harness; --dry-run to preview
 $ stockade allow claude 'mcp__github__*'   # all tools of an MCP server
 $ stockade allow claude npm ci             # a command
+$ stockade allow claude docs.rs            # a host: for web pages, and for commands in the sandbox
+$ stockade allow --path claude ~/data      # a file or directory outside of the workspace, to read
+$ stockade undo                            # take the last one back; --list shows all
 ```
+
+`stockade deny` denies what `allow` with the same arguments allows. Both change your own configuration, for this agent alone. A thing that
+a fixed limit protects, such as a credential, is refused at once.
 
 A web page is decided by its host, whether or not the tool is listed: allowed if `allowedNetHosts` names the host, refused if an entry
 with `!` does, and otherwise a question. The same settings in the configuration:
@@ -54,8 +60,7 @@ with `!` does, and otherwise a question. The same settings in the configuration:
 [agents.claude.toolPolicy]
 allow = [\"web_fetch\", \"web_search\", \"mcp__github__*\"]
 
-[security.permission]
-enableNodePermissions = true
+[agents.claude]
 allowedNetHosts = [\"docs.rs:443\"]
 ```
 

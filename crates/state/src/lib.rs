@@ -9,14 +9,15 @@
 //! - [`evaluation`]: expressions with the clock of this machine.
 //!
 //! On Linux, `executions` names the execution whose steps are counted, `graph_runs` finds directories that agents share,
-//! `changes` lists, applies and undoes changes under review, and `command_check` denies a command by its rules before a sandbox
+//! `approvals` allows and denies tools, hosts and paths and undoes that, `changes` lists, applies and undoes changes under review, and `command_check` denies a command by its rules before a sandbox
 //! starts.
 //!
 //! A value that cannot be used is a [`StateError`], with a message and the way to fix it.
 #![forbid(unsafe_code)]
 
 pub mod agents;
-pub mod allowed_tools;
+#[cfg(target_os = "linux")]
+pub mod approvals;
 #[cfg(target_os = "linux")]
 pub mod changes;
 #[cfg(target_os = "linux")]

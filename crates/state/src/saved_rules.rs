@@ -230,7 +230,8 @@ fn in_configuration(
 ) -> Result<ChangedRules, SavedRulesError> {
     let file = KeptFile::new(path, MAX_CONFIG_BYTES);
     let edit = |text: Option<&str>| {
-        let (text, done) = edited(agent, path, text.unwrap_or_default(), change)?;
+        let rules = user_rules(agent, path, None)?;
+        let (text, done) = edited(agent, path, text.unwrap_or_default(), rules, change)?;
         Ok::<_, SavedRulesError>((Some(text), done))
     };
     if !writes {
@@ -247,15 +248,16 @@ pub(crate) fn make_folder_of(path: &Path) -> Result<(), SavedRulesError> {
     made.map_err(|error| SavedRulesError::Said(format!("{}: {error}", escape_path(folder))))
 }
 
-/// Returns the text of a config file after a change, after all layers were parsed with it.
-fn edited(
+/// Returns the text of a config file after a change, after all layers were parsed with it. `rules` are those that the text has
+/// for the agent.
+pub(crate) fn edited(
     agent: &str,
     path: &Path,
     text: &str,
+    mut rules: Vec<CommandRule>,
     change: &SavedRuleChange,
 ) -> Result<(String, ChangedRules), SavedRulesError> {
     let said = |message: String| SavedRulesError::Said(format!("{}: {message}", escape_path(path)));
-    let mut rules = user_rules(agent, path, None)?;
     let keys = ["agents", agent, "commands", "rules"];
     let mut text = text.to_owned();
     // Everything that a rule file refuses, a configuration refuses, too.
@@ -318,7 +320,11 @@ fn ids_of(text: &str) -> HashSet<String> {
 }
 
 /// Returns the rules of an agent itself in the user's file, in order; with `text`, as if the file had this content.
-fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<CommandRule>, SavedRulesError> {
+pub(crate) fn user_rules(
+    agent: &str,
+    path: &Path,
+    text: Option<&str>,
+) -> Result<Vec<CommandRule>, SavedRulesError> {
     let said = |message: String| SavedRulesError::Said(message);
     let sources = ConfigSources { agents: vec![agent.to_owned()], ..sources() };
     let config = match text {
@@ -332,6 +338,14 @@ fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<Comman
     let shared = if agent == "*" { 0 } else { config.rules("*").count() };
     let own = config.rules(agent).skip(shared).filter(|one| one.origin.layer == ConfigLayer::User);
     Ok(own.map(|one| one.rule.clone()).collect())
+}
+
+/// Loads all layers.
+///
+/// # Errors
+/// When a layer is invalid.
+pub(crate) fn config_on_disk() -> Result<Config, StateError> {
+    Config::load(&sources()).map_err(|error| StateError::from(&error))
 }
 
 /// Loads all layers, with this text in place of the user's file.

@@ -87,7 +87,9 @@ pub use printable_json::to_printable_json;
 pub use schema::{SchemaError, SchemaProblem, TableReader, choice, item_text};
 pub use shown::{Shown, shown_within};
 #[cfg(feature = "edit")]
-pub use toml_lists::{TomlEditError, append_value, push_tables, remove_table, set_value};
+pub use toml_lists::{
+    TomlEditError, append_value, push_tables, remove_key, remove_table, remove_value, set_value,
+};
 
 /// The README's examples are run as tests.
 #[cfg(all(doctest, feature = "nearest", feature = "yaml"))]

@@ -127,6 +127,74 @@ pub fn append_value(document: &str, path: &[&str], value: &str) -> Result<String
     Ok(edited.to_string())
 }
 
+/// Removes a value, which is written as TOML, from the list at `path`. A document without it is returned unchanged.
+///
+/// # Errors
+/// When the document or the value is not TOML, or something other than a list of values exists at `path`.
+pub fn remove_value(document: &str, path: &[&str], value: &str) -> Result<String, TomlEditError> {
+    let mut edited = parse(document)?;
+    let text = |value: &Value| value.to_string().trim().to_owned();
+    let gone = text(&value_of(value)?);
+    let Some((last, before)) = path.split_last() else { return Err(TomlEditError::new("no key is given")) };
+    let mut table: &mut dyn TableLike = edited.as_table_mut();
+    for key in before {
+        match table.get_mut(key).and_then(Item::as_table_like_mut) {
+            Some(below) => table = below,
+            None => return Ok(document.to_owned()),
+        }
+    }
+    let Some(list) = table.get_mut(last) else { return Ok(document.to_owned()) };
+    let list = list.as_array_mut().ok_or_else(|| TomlEditError::new(format!("`{last}` is no list")))?;
+    list.retain(|there| text(there) != gone);
+    Ok(edited.to_string())
+}
+
+/// Removes the key at `path`, and tables above it that are empty then, unless they have a comment.
+///
+/// ```
+/// let text = "# Ours.\n[agents.bot.files]\nallowRead = []\n";
+/// assert_eq!(stockade_text::remove_key(text, &["agents", "bot", "files", "allowRead"])?, "# Ours.\n[agents.bot.files]\n");
+/// assert_eq!(stockade_text::remove_key("a = 1\n\n[b.c]\nd = 2\n", &["b", "c", "d"])?, "a = 1\n");
+/// # Ok::<(), stockade_text::TomlEditError>(())
+/// ```
+///
+/// # Errors
+/// When the document is not TOML.
+pub fn remove_key(document: &str, path: &[&str]) -> Result<String, TomlEditError> {
+    let mut edited = parse(document)?;
+    remove_below(edited.as_table_mut(), path);
+    Ok(edited.to_string())
+}
+
+/// Removes a key below a table. The path has the depth of a configuration key, so the recursion is bounded by its caller.
+fn remove_below(table: &mut dyn TableLike, path: &[&str]) {
+    match path {
+        [] => {}
+        [last] => drop(table.remove(last)),
+        [first, rest @ ..] => {
+            let Some(below) = table.get_mut(first) else { return };
+            if let Some(below) = below.as_table_like_mut() {
+                remove_below(below, rest);
+            }
+            let has_comment = |table: &Table| {
+                table
+                    .decor()
+                    .prefix()
+                    .and_then(|prefix| prefix.as_str())
+                    .is_some_and(|text| text.contains('#'))
+            };
+            let is_left = match below {
+                Item::Table(below) => !below.is_empty() || has_comment(below),
+                Item::Value(Value::InlineTable(below)) => !below.is_empty(),
+                _ => true,
+            };
+            if !is_left {
+                table.remove(first);
+            }
+        }
+    }
+}
+
 fn value_of(text: &str) -> Result<Value, TomlEditError> {
     text.parse().map_err(|error: toml_edit::TomlError| TomlEditError::new(error.message().to_owned()))
 }
@@ -226,6 +294,26 @@ mod tests {
         assert_eq!(remove_table(&added, &["rule"], 2).unwrap(), text);
         let without = remove_table(text, &["rule"], 0).unwrap();
         assert_eq!(without, text.replace("\n# First.\n[[rule]] # of two\nid   = 'a'\n", ""));
+    }
+
+    #[test]
+    fn a_value_is_removed_and_added_again() {
+        let text = "# Head.\n[a]\nb = [\"x\", 'y'] # both\n";
+        let without = remove_value(text, &["a", "b"], "'y'").unwrap();
+        assert_eq!(without, "# Head.\n[a]\nb = [\"x\"] # both\n");
+        assert_eq!(remove_value(&without, &["a", "b"], "'y'").unwrap(), without);
+        assert_eq!(append_value(&without, &["a", "b"], "'y'").unwrap(), text);
+        for (path, is_error) in [(&["a", "c"][..], false), (&["c", "b"], false), (&["a"], true), (&[], true)]
+        {
+            assert_eq!(remove_value(text, path, "1").is_err(), is_error, "{path:?}");
+        }
+        // A table with a comment stays, and so does one with other keys.
+        for text in ["# Head.\n[a]\n", "[a]\nc = 1\n"] {
+            let with = set_value(text, &["a", "b"], "[]").unwrap();
+            assert_eq!(remove_key(&with, &["a", "b"]).unwrap(), text);
+        }
+        assert_eq!(remove_key("[a.b]\nc = 1\n[d]\n", &["a", "b", "c"]).unwrap(), "[d]\n");
+        assert_eq!(remove_key("a = 1\n", &["b", "c"]).unwrap(), "a = 1\n");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use clap::{Args as _, Error, FromArgMatches, Subcommand};
 
 #[cfg(target_os = "linux")]
 use crate::commands::{
-    allow, backends, broker, changes, doctor, drive, exec, graph, hook, install, mcp, quarantine, run,
-    selftest,
+    allow, backends, broker, changes, deny, doctor, drive, exec, graph, hook, install, mcp, quarantine, run,
+    selftest, undo,
 };
 use crate::commands::{
     audit, check, completions, config, container, eval, init, limits, policy, report, rules, sanitize, scan,
@@ -109,9 +109,15 @@ commands! {
     "broker" => Broker(broker::BrokerArgs),
     /// Add, remove, list, test and explain rules for commands
     "policy" => Policy(policy::PolicyArgs),
-    /// Let an agent use a tool or run a command from now on
+    /// Allow an agent a command, tool, host or path
     #[cfg(target_os = "linux")]
     "allow" => Allow(allow::AllowArgs),
+    /// Deny an agent a command, tool, host or path
+    #[cfg(target_os = "linux")]
+    "deny" => Deny(deny::DenyArgs),
+    /// Take back the last approval or denial
+    #[cfg(target_os = "linux")]
+    "undo" => Undo(undo::UndoArgs),
     /// Explain a decision and how to change it
     "why" => Why(why::WhyArgs),
     /// Write an HTML report of what agents did and what was refused

@@ -24,8 +24,6 @@ use stockade_state::command_rules::{layer_of, read};
 use stockade_text::to_printable_json;
 
 #[cfg(target_os = "linux")]
-pub(super) use add::allow_command;
-#[cfg(target_os = "linux")]
 pub(super) use target::agent_or_all;
 
 const EXAMPLES: &str = "\

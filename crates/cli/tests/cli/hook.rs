@@ -540,7 +540,7 @@ fn a_tool_list_with_a_mistake_is_not_applied_in_part() {
     assert!(matches!(ls(&home), Answer::Deny(_)));
 }
 
-fn claude(home: &Home, tool: &str, input: &Value) -> Answer {
+pub(crate) fn claude(home: &Home, tool: &str, input: &Value) -> Answer {
     let cwd = home.project();
     home.answer("claude", &json!({"session_id": "s", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input}))
 }
@@ -688,7 +688,7 @@ fn an_unlisted_tool_is_asked_about_until_it_is_allowed() {
     }
     // All three are in the list, what was allowed twice is there once, and another agent is as before.
     let again = home.run(STOCKADE, &["allow", "claude", "BrandNewTool"], b"");
-    assert!(String::from_utf8_lossy(&again.stdout).starts_with("nothing to add"), "{again:?}");
+    assert!(String::from_utf8_lossy(&again.stdout).starts_with("nothing to change"), "{again:?}");
     let other = home.run(STOCKADE, &["check", "command", "--agent", "bot", "ls"], b"");
     assert!(other.status.success(), "{other:?}");
     // Arguments that no tool has are a mistake, and a denied tool stays denied.

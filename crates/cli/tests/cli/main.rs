@@ -4,6 +4,9 @@
 
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod approvals;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod backends;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

@@ -84,18 +84,6 @@ struct AddedRule {
     rule: String,
 }
 
-/// Adds the rules that are suggested for a command of an agent in the user's configuration, and returns the output.
-#[cfg(target_os = "linux")]
-pub(in crate::commands) fn allow_command(
-    agent: &str,
-    command: &str,
-    dry_run: bool,
-) -> Result<String, Failure> {
-    let target = TargetArgs::of_agent(agent, dry_run);
-    let args = AddArgs { command: Some(command.to_owned()), target, ..AddArgs::default() };
-    run(&args, Format::Text).map(|(printed, _)| printed)
-}
-
 /// Returns the output and the exit code.
 pub(super) fn run(args: &AddArgs, format: Format) -> Result<(String, Exit), Failure> {
     let kept = args.target.kept()?;

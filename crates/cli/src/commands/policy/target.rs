@@ -22,12 +22,6 @@ pub(super) struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// An agent in the user's configuration.
-    #[cfg(target_os = "linux")]
-    pub(super) fn of_agent(agent: &str, dry_run: bool) -> Self {
-        Self { rules: None, agent: Some(agent.to_owned()), dry_run }
-    }
-
     pub(super) fn kept(&self) -> Result<SavedRules, Failure> {
         match (&self.rules, &self.agent) {
             (Some(file), _) => Ok(SavedRules::of_file(file)?),

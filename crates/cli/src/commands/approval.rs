@@ -1,0 +1,251 @@
+//! What `stockade allow` and `stockade deny` have in common: the kind of the thing, and the output.
+#![expect(clippy::disallowed_methods, reason = "looks for files and programs of a name, and resolves paths")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use stockade_guard::command::shell::quote_argv;
+use stockade_guard::policy::Access;
+use stockade_harness::tools::{ToolKind, known};
+use stockade_state::approvals::{
+    Approval, ApprovalChange, ApprovalKind, ApprovalSubject, ApprovedPath, decide_command, host_entry,
+    place_of,
+};
+use stockade_text::escape;
+
+use super::policy::agent_or_all;
+use crate::failure::Failure;
+
+/// Arguments that name an agent and a thing.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(super) struct ApprovalArgs {
+    /// Agent; '*' for all agents
+    #[arg(value_name = "AGENT", value_parser = agent_or_all)]
+    pub(super) agent: String,
+
+    /// Command, tool, host or path
+    #[arg(value_name = "WHAT", num_args = 1.., required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(super) what: Vec<String>,
+
+    /// Show the change without making it
+    #[arg(long)]
+    pub(super) dry_run: bool,
+
+    /// Read WHAT as the name of a tool, even of one that is not known
+    #[arg(long, conflicts_with_all = ["command", "host", "path", "write"])]
+    pub(super) tool: bool,
+
+    /// Read WHAT as a command, even if a tool or a host has that name
+    #[arg(long, conflicts_with_all = ["host", "path", "write"])]
+    pub(super) command: bool,
+
+    /// Read WHAT as a host: a name, a URL, or an entry such as '*.example.com:8443'
+    #[arg(long, conflicts_with_all = ["path", "write"])]
+    pub(super) host: bool,
+
+    /// Read WHAT as a file or directory to read
+    #[arg(long)]
+    pub(super) path: bool,
+
+    /// Also to write; implies --path
+    #[arg(long)]
+    pub(super) write: bool,
+}
+
+/// A thing that is allowed or denied.
+#[derive(Debug, PartialEq)]
+enum Thing {
+    Command(String),
+    Subject(ApprovalSubject),
+    /// A tool of the agent's own program, which is never refused.
+    OwnTool(String),
+}
+
+/// Allows or denies what the arguments name, and returns the output.
+pub(super) fn decide(args: &ApprovalArgs, kind: ApprovalKind) -> Result<String, Failure> {
+    let workspace = std::env::current_dir()
+        .map_err(|error| Failure::incomplete(format_args!("cannot read the current directory: {error}")))?;
+    let mut out = String::new();
+    for thing in things(args, &workspace)? {
+        let change = match thing {
+            Thing::OwnTool(name) => {
+                let name = escape(&name);
+                writeln!(
+                    out,
+                    "nothing to change: {name} is a tool of the agent's own program, which is always allowed"
+                )
+                .ok();
+                continue;
+            }
+            Thing::Command(command) => {
+                decide_command(&args.agent, kind, &command, &place_of(&workspace), !args.dry_run)?
+            }
+            Thing::Subject(subject) => {
+                Approval { agent: args.agent.clone(), kind, subject }.apply(&workspace, !args.dry_run)?
+            }
+        };
+        out.push_str(&told(&change, args.dry_run));
+    }
+    Ok(out)
+}
+
+fn told(change: &ApprovalChange, dry_run: bool) -> String {
+    if let Some(why) = &change.is_there {
+        return format!("nothing to change: {}\n", escape(why));
+    }
+    let mut out = String::new();
+    for line in &change.told {
+        match dry_run {
+            true => writeln!(out, "would {line}"),
+            false => writeln!(out, "{}", in_the_past(line)),
+        }
+        .ok();
+    }
+    writeln!(out, "  = {}", change.extent).ok();
+    if !dry_run {
+        writeln!(out, "  = take it back: stockade undo").ok();
+    }
+    out
+}
+
+/// Puts the first word of a change into the past tense.
+pub(super) fn in_the_past(line: &str) -> String {
+    let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let past = match verb {
+        "add" => "added",
+        "remove" => "removed",
+        other => other,
+    };
+    format!("{past} {rest}")
+}
+
+/// Returns the things that the arguments name. Hosts that follow the name of a tool that loads web pages are several.
+fn things(args: &ApprovalArgs, workspace: &Path) -> Result<Vec<Thing>, Failure> {
+    let words: Vec<&str> = args.what.iter().map(String::as_str).collect();
+    let is_path = args.path || args.write;
+    Ok(match words.as_slice() {
+        [one] if args.tool => vec![tool(one)?],
+        _ if args.host => words.iter().map(|host| entry(host)).collect::<Result<_, _>>()?,
+        _ if is_path => {
+            words.iter().map(|path| file(path, args.write, workspace)).collect::<Result<_, _>>()?
+        }
+        _ if args.tool => return Err(Failure::usage("--tool takes one name")),
+        _ if args.command => vec![Thing::Command(command(&words))],
+        [one] if is_tool(one) => vec![tool(one)?],
+        [first, hosts @ ..] if known(first).1 == ToolKind::Web => {
+            hosts.iter().map(|host| entry(host)).collect::<Result<_, _>>()?
+        }
+        [one] if is_host(one, workspace) => vec![entry(one)?],
+        [one] if is_directory(one, workspace) => vec![file(one, false, workspace)?],
+        _ => vec![Thing::Command(command(&words))],
+    })
+}
+
+/// Returns the command line. One word with spaces is a whole line, as refusals print it.
+fn command(words: &[&str]) -> String {
+    match words {
+        [one] => (*one).to_owned(),
+        words => quote_argv(words.iter().copied()),
+    }
+}
+
+/// Whether a word names a tool: one of a harness, one of an MCP server, or one that is spelled as only tools are.
+fn is_tool(word: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-*".contains(c);
+    let is_spelled = word.starts_with("mcp__") || word.starts_with(|c: char| c.is_ascii_uppercase());
+    word.chars().all(is_name) && (is_spelled || known(word).1 != ToolKind::Other)
+}
+
+fn tool(word: &str) -> Result<Thing, Failure> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.:*/".contains(c);
+    if word.is_empty() || !word.chars().all(is_name) {
+        return Err(Failure::usage(format_args!("{} is not the name of a tool", escape(word)))
+            .with_help("a name has letters, digits, `_` and `-`, such as mcp__github__search"));
+    }
+    Ok(match known(word) {
+        (name, ToolKind::Own) => Thing::OwnTool(name.to_owned()),
+        (_, ToolKind::Web) => {
+            return Err(Failure::usage(format_args!("{word} is decided by the host of each page"))
+                .with_help("name the host: stockade allow AGENT docs.rs"));
+        }
+        (name, _) => Thing::Subject(ApprovalSubject::Tool(name.to_owned())),
+    })
+}
+
+/// Whether a word is a host: a URL, or a name with a dot that no file and no program has.
+fn is_host(word: &str, workspace: &Path) -> bool {
+    if ["https://", "http://"].iter().any(|scheme| word.starts_with(scheme)) {
+        return true;
+    }
+    let name = word.strip_prefix("*.").unwrap_or(word);
+    let name = name.split_once(':').map_or(name, |(name, _)| name);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+    let has_domain = name.contains('.') && name.chars().all(is_name) && !name.starts_with(['.', '-']);
+    (has_domain || name == "localhost") && !is_there(word, workspace) && host_entry(word).is_ok()
+}
+
+/// Whether a file in the workspace or a program in `PATH` has this name.
+fn is_there(word: &str, workspace: &Path) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut programs = std::env::split_paths(&folders).map(|folder| folder.join(word));
+    workspace.join(word).symlink_metadata().is_ok() || programs.any(|program| program.is_file())
+}
+
+/// Whether a word names an existing directory, which no command does.
+fn is_directory(word: &str, workspace: &Path) -> bool {
+    let is_spelled = ["/", "./", "../", "~/"].iter().any(|start| word.starts_with(start));
+    is_spelled && !word.contains(' ') && absolute(word, workspace).is_dir()
+}
+
+fn entry(host: &str) -> Result<Thing, Failure> {
+    Ok(Thing::Subject(ApprovalSubject::Host(host_entry(host)?)))
+}
+
+fn file(path: &str, writes: bool, workspace: &Path) -> Result<Thing, Failure> {
+    let whole = absolute(path, workspace);
+    let real = std::fs::canonicalize(&whole).map_err(|error| {
+        Failure::usage(format_args!("{}: {error}", escape(path)))
+            .with_help("name an existing file or directory")
+    })?;
+    let access = if writes { Access::Write } else { Access::Read };
+    Ok(Thing::Subject(ApprovalSubject::Path(ApprovedPath { path: real, access })))
+}
+
+/// Returns the absolute path; `~/` is the home directory, as in a shell.
+fn absolute(path: &str, workspace: &Path) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::var_os("HOME")) {
+        (Some(rest), Some(home)) => Path::new(&home).join(rest),
+        _ => workspace.join(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_word_is_recognised() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("docs.rs"), "").unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        for (word, is_one) in [
+            ("registry.npmjs.org", true),
+            ("*.example.com:8443", true),
+            ("https://x/", true),
+            ("localhost:8080", true),
+            ("docs.rs", false),
+            ("npm", false),
+            ("./x.sh", false),
+            (".env", false),
+            ("a b.c", false),
+        ] {
+            assert_eq!(is_host(word, folder.path()), is_one, "{word}");
+        }
+        for (word, is_one) in [("./src", true), ("src", false), ("./docs.rs", false), ("/", true)] {
+            assert_eq!(is_directory(word, folder.path()), is_one, "{word}");
+        }
+        assert!(tool("WebFetch").is_err() && tool("a b").is_err() && tool("").is_err());
+        assert_eq!(in_the_past("add x to y"), "added x to y");
+    }
+}

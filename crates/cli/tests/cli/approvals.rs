@@ -1,0 +1,226 @@
+//! `stockade allow`, `deny` and `undo`: what they change, and what the hook answers then.
+#![expect(clippy::disallowed_methods, reason = "lays out a home and reads its configuration")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+
+use serde_json::json;
+
+use crate::hook::{Answer, Home, claude};
+use crate::support::STOCKADE;
+
+/// What a command printed, and whether it succeeded.
+struct Said {
+    text: String,
+    code: Option<i32>,
+}
+
+fn run(home: &Home, args: &[&str]) -> Said {
+    let Output { stdout, stderr, status } = home.run(STOCKADE, args, b"");
+    let text = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    Said { text, code: status.code() }
+}
+
+fn done(home: &Home, args: &[&str]) -> String {
+    let said = run(home, args);
+    assert_eq!(said.code, Some(0), "{args:?}: {}", said.text);
+    said.text
+}
+
+fn config(home: &Home) -> String {
+    fs::read_to_string(home.path().join(".config/stockade/config.toml")).unwrap_or_default()
+}
+
+fn fetch(home: &Home, host: &str) -> Answer {
+    claude(home, "WebFetch", &json!({"url": format!("https://{host}/a"), "prompt": "p"}))
+}
+
+fn bash(home: &Home, command: &str) -> Answer {
+    claude(home, "Bash", &json!({"command": command}))
+}
+
+/// A host is allowed to one agent, denied in the same extent, and both are taken back, down to the bytes of the file.
+#[test]
+fn a_host_is_allowed_to_one_agent_and_taken_back() {
+    let home = Home::new();
+    home.configure("# mine\n[agents.claude] # first\nmaxSteps = 900\n");
+    let before = config(&home);
+    assert!(
+        matches!(fetch(&home, "docs.example"), Answer::Ask(why) if why.contains("stockade allow claude docs.example"))
+    );
+    let tried = done(&home, &["allow", "--dry-run", "claude", "docs.example"]);
+    assert!(tried.starts_with("would add docs.example to `agents.claude.allowedNetHosts`"), "{tried}");
+    assert_eq!(config(&home), before);
+    let added = done(&home, &["allow", "claude", "https://docs.example/x"]);
+    assert!(added.contains("added docs.example:443") && added.contains("agent claude alone"), "{added}");
+    assert_eq!(fetch(&home, "docs.example"), Answer::Silent);
+    assert!(matches!(fetch(&home, "other.example"), Answer::Ask(_)));
+    let codex = run(&home, &["check", "net", "docs.example:443", "--agent", "codex"]);
+    assert_eq!(codex.code, Some(1), "another agent: {}", codex.text);
+    let twice = done(&home, &["allow", "claude", "docs.example:443"]);
+    assert!(twice.starts_with("nothing to change"), "{twice}");
+    // A denial replaces it, and each is one step back.
+    let extent =
+        |text: &str| text.lines().find(|line| line.contains("extent")).unwrap_or_default().to_owned();
+    let denied = done(&home, &["deny", "claude", "docs.example:443"]);
+    assert_eq!(extent(&denied), extent(&added), "the extent is the same");
+    assert!(matches!(fetch(&home, "docs.example"), Answer::Deny(_)));
+    let listed = done(&home, &["undo", "--list"]);
+    assert_eq!(listed, "deny claude: host docs.example:443\nallow claude: host docs.example:443\n");
+    done(&home, &["undo"]);
+    assert_eq!(fetch(&home, "docs.example"), Answer::Silent);
+    done(&home, &["undo", "--dry-run"]);
+    assert_eq!(fetch(&home, "docs.example"), Answer::Silent);
+    done(&home, &["undo"]);
+    assert_eq!(config(&home), before);
+    assert_eq!(run(&home, &["undo"]).code, Some(1));
+    // An entry that was removed by hand is no obstacle.
+    done(&home, &["allow", "claude", "docs.example"]);
+    home.configure(&before);
+    let gone = done(&home, &["undo"]);
+    assert!(gone.contains("nothing changes"), "{gone}");
+}
+
+/// Every kind of thing is denied in the extent in which it is allowed, and the later of both decides.
+#[test]
+fn what_is_allowed_and_denied_is_the_same() {
+    let home = Home::new();
+    let project = home.project();
+    fs::create_dir_all(project.join("notes/deep")).unwrap();
+    fs::write(project.join("notes/deep/a.txt"), "x").unwrap();
+    let read = |path: &str| {
+        let path = project.join(path).display().to_string();
+        claude(&home, "Read", &json!({"file_path": path}))
+    };
+    done(&home, &["deny", "--path", "claude", "notes"]);
+    assert!(matches!(read("notes/deep/a.txt"), Answer::Deny(_)));
+    home.configure(&format!("{}reads = \"deny\"\n", config(&home)));
+    done(&home, &["allow", "claude", "./notes"]);
+    assert_eq!(read("notes/deep/a.txt"), Answer::Silent);
+    done(&home, &["undo"]);
+    assert!(matches!(read("notes/deep/a.txt"), Answer::Deny(_)));
+
+    assert!(matches!(bash(&home, "git push origin main"), Answer::Ask(_)));
+    done(&home, &["deny", "claude", "git", "push", "origin", "main"]);
+    assert!(matches!(bash(&home, "git push origin main"), Answer::Deny(_)));
+    assert!(matches!(bash(&home, "git push origin other"), Answer::Ask(_)), "exactly these words");
+    let allowed = done(&home, &["allow", "claude", "git push origin main"]);
+    assert!(allowed.contains("removed deny-git-push-origin"), "{allowed}");
+    assert!(!matches!(bash(&home, "git push origin main"), Answer::Ask(_) | Answer::Deny(_)));
+    assert!(matches!(bash(&home, "git push origin other"), Answer::Ask(_)), "exactly these words");
+    let again = done(&home, &["allow", "claude", "git push origin main"]);
+    assert!(again.starts_with("nothing to change"), "{again}");
+    done(&home, &["undo"]);
+    assert!(matches!(bash(&home, "git push origin main"), Answer::Deny(_)));
+    done(&home, &["undo"]);
+    assert!(matches!(bash(&home, "git push origin main"), Answer::Ask(_)));
+
+    done(&home, &["deny", "claude", "WebSearch"]);
+    assert!(matches!(claude(&home, "WebSearch", &json!({"query": "x"})), Answer::Deny(_)));
+    done(&home, &["allow", "claude", "WebSearch"]);
+    assert_eq!(claude(&home, "WebSearch", &json!({"query": "x"})), Answer::Silent);
+}
+
+/// A directory outside of the workspace is shown to commands, and so to the tools that read.
+#[test]
+fn a_path_outside_is_shown_and_a_secret_is_refused_at_once() {
+    let home = Home::new();
+    let data = home.path().join("data");
+    fs::create_dir_all(&data).unwrap();
+    fs::create_dir_all(home.path().join(".ssh")).unwrap();
+    fs::write(home.path().join(".ssh/id_rsa"), "k").unwrap();
+    fs::write(home.project().join(".env"), "A=b").unwrap();
+    let sees = |home: &Home| {
+        let file = data.display().to_string();
+        run(home, &["exec", "--agent", "claude", "--", "test", "-e", &file]).code
+    };
+    assert_ne!(sees(&home), Some(0));
+    let allowed = done(&home, &["allow", "claude", "~/data"]);
+    assert!(allowed.contains("readOnlyAllowPaths"), "{allowed}");
+    assert_eq!(sees(&home), Some(0));
+    done(&home, &["deny", "claude", "~/data"]);
+    assert_ne!(sees(&home), Some(0));
+    let before = config(&home);
+    for (args, wanted) in [
+        (&["allow", "--path", "claude", "~/.ssh/id_rsa"][..], "never shared"),
+        (&["allow", "--path", "claude", ".env"], "stays refused"),
+        (&["allow", "--write", "claude", "~/data"], "agents write only in theirs"),
+        (&["allow", "claude", "169.254.169.254"], "no host list allows it"),
+        (&["allow", "claude", "rm", "-rf", "/"], "delete-everything"),
+        (&["deny", "claude", "ls && date"], "several programs"),
+        (&["allow", "claude", "WebFetch"], "decided by the host"),
+        (&["allow", "--host", "claude", "*.com"], "top-level domain"),
+        (&["allow", "--path", "claude", "no/such"], "No such file"),
+        (&["allow", "--tool", "claude", "no tool"], "is not the name of a tool"),
+        (&["allow", "cluade", "WebSearch"], "did you mean `claude`"),
+        (&["allow", "a b", "WebSearch"], "an agent's id"),
+    ] {
+        let said = run(&home, args);
+        assert_eq!((said.code, said.text.contains(wanted)), (Some(2), true), "{args:?}: {}", said.text);
+        assert_eq!(config(&home), before, "{args:?}");
+    }
+    assert_eq!(done(&home, &["undo", "--list"]).lines().count(), 2, "what failed is not in the journal");
+}
+
+/// An approval for one agent changes no other, whether or not the configuration names agents.
+#[test]
+fn an_approval_changes_no_other_agent() {
+    let home = Home::new();
+    let other = |home: &Home| run(home, &["check", "tool", "read", "--agent", "other"]).code;
+    assert_eq!(other(&home), Some(0));
+    let said = done(&home, &["allow", "bot", "web_search"]);
+    assert!(said.contains("security.unnamedAgents"), "{said}");
+    assert_eq!(other(&home), Some(0), "no agent was named before, so none is unknown now");
+    done(&home, &["undo"]);
+    assert_eq!(config(&home).trim(), "");
+    home.configure("[agents.bot]\n");
+    let unknown = run(&home, &["allow", "bto", "web_search"]);
+    assert_eq!((unknown.code, unknown.text.contains("`bot`")), (Some(2), true), "{}", unknown.text);
+}
+
+/// With broken settings, or a journal that cannot be used, nothing is written.
+#[test]
+fn nothing_is_half_written() {
+    let home = Home::new();
+    let journal: PathBuf = home.path().join(".local/state/stockade/approvals.json");
+    done(&home, &["allow", "claude", "docs.example"]);
+    assert!(journal.is_file());
+    for broken in ["[agents.claude\n", "[agents.claude]\nmaxStep = 1\n"] {
+        home.configure(broken);
+        for args in [
+            &["allow", "claude", "a.example"][..],
+            &["deny", "claude", "make"],
+            &["allow", "claude", "make", "x"],
+            &["undo"],
+        ] {
+            let said = run(&home, args);
+            assert_eq!(
+                (said.code, said.text.contains("config.toml")),
+                (Some(2), true),
+                "{args:?}: {}",
+                said.text
+            );
+            assert_eq!(config(&home), broken, "{args:?}");
+        }
+    }
+    home.configure("[agents.claude]\n");
+    for damaged in ["{", "{\"version\": 9, \"approvals\": []}", "{\"version\": 1, \"approvals\": [{}]}"] {
+        fs::write(&journal, damaged).unwrap();
+        for args in [
+            &["allow", "claude", "a.example"][..],
+            &["allow", "claude", "git", "push"],
+            &["undo"],
+            &["undo", "--list"],
+        ] {
+            let said = run(&home, args);
+            assert_eq!(
+                (said.code, said.text.contains("is damaged")),
+                (Some(3), true),
+                "{args:?}: {}",
+                said.text
+            );
+            assert_eq!(config(&home), "[agents.claude]\n", "{args:?}");
+        }
+    }
+}
