@@ -18,13 +18,9 @@ pub(super) fn cheapest(
     sink: usize,
 ) -> Option<(Vec<usize>, u64)> {
     // Split each node into an entry and an exit, joined by a pipe with the capacity of its price.
-    let mut network = Network::new(prices.len() * 2);
-    for (node, &price) in prices.iter().enumerate() {
-        network.pipe(entry(node), exit(node), price);
-    }
-    for &(from, to) in edges {
-        network.pipe(exit(from), entry(to), NEVER);
-    }
+    let nodes = prices.iter().enumerate().map(|(node, &price)| (entry(node), exit(node), price));
+    let edges = edges.iter().map(|&(from, to)| (exit(from), entry(to), NEVER));
+    let mut network = Network::new(prices.len() * 2, nodes.chain(edges));
     let mut flow = 0;
     while let Some(levels) = network.levels(exit(source), entry(sink)) {
         flow += network.fill(&levels, exit(source), entry(sink));
@@ -51,7 +47,10 @@ const fn exit(node: usize) -> usize {
 #[derive(Debug)]
 struct Network {
     pipes: Vec<Pipe>,
-    leaving: Vec<Vec<usize>>,
+    /// The pipes that leave each vertex, one vertex after another.
+    leaving: Vec<usize>,
+    /// Where those of each vertex start; one more than there are vertices.
+    starts: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -62,26 +61,47 @@ struct Pipe {
 
 #[expect(clippy::indexing_slicing, reason = "places and pipes are numbered by this network alone")]
 impl Network {
-    fn new(places: usize) -> Self {
-        Self { pipes: Vec::new(), leaving: vec![Vec::new(); places] }
+    /// Makes a network of pipes: from where, to where and how much fits. Its lists are three allocations, however many vertices
+    /// there are: each own pattern of a user makes a few networks.
+    fn new(places: usize, all: impl Iterator<Item = (usize, usize, u64)>) -> Self {
+        let mut pipes = Vec::with_capacity(2 * all.size_hint().0);
+        let mut starts = vec![0; places + 1];
+        for (from, to, room) in all {
+            // The residual graph: flow can be undone in the reverse direction, so that a later path can correct an
+            // earlier one.
+            pipes.extend([Pipe { to, room }, Pipe { to: from, room: 0 }]);
+            starts[from + 1] += 1;
+            starts[to + 1] += 1;
+        }
+        for place in 0..places {
+            starts[place + 1] += starts[place];
+        }
+        let mut free = starts.clone();
+        let mut leaving = vec![0; pipes.len()];
+        for pipe in 0..pipes.len() {
+            let from = pipes[pipe ^ 1].to;
+            leaving[free[from]] = pipe;
+            free[from] += 1;
+        }
+        Self { pipes, leaving, starts }
     }
 
-    fn pipe(&mut self, from: usize, to: usize, room: u64) {
-        // The residual graph: flow can be undone in the reverse direction, so that a later path can correct an
-        // earlier one.
-        for (from, to, room) in [(from, to, room), (to, from, 0)] {
-            self.leaving[from].push(self.pipes.len());
-            self.pipes.push(Pipe { to, room });
-        }
+    fn places(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Returns the pipes that leave a vertex.
+    fn leaving(&self, place: usize) -> &[usize] {
+        &self.leaving[self.starts[place]..self.starts[place + 1]]
     }
 
     /// Returns the distance of each vertex from `source` in the residual graph, if it is reachable.
     fn wet(&self, source: usize) -> Vec<Option<u32>> {
-        let mut levels = vec![None; self.leaving.len()];
+        let mut levels = vec![None; self.places()];
         levels[source] = Some(0);
         let mut queue = VecDeque::from([(source, 0)]);
         while let Some((place, level)) = queue.pop_front() {
-            for pipe in self.leaving[place].iter().map(|&pipe| self.pipes[pipe]) {
+            for pipe in self.leaving(place).iter().map(|&pipe| self.pipes[pipe]) {
                 if pipe.room > 0 && levels[pipe.to].is_none() {
                     levels[pipe.to] = Some(level + 1);
                     queue.push_back((pipe.to, level + 1));
@@ -100,7 +120,7 @@ impl Network {
     /// Saturates all shortest paths, and returns the added flow. It keeps the path on an explicit stack, since a
     /// pattern can make paths longer than the thread's stack permits.
     fn fill(&mut self, levels: &[Option<u32>], source: usize, sink: usize) -> u64 {
-        let mut tried = vec![0; self.leaving.len()];
+        let mut tried = vec![0; self.places()];
         let mut way: Vec<usize> = Vec::new();
         let mut total = 0;
         loop {
@@ -110,7 +130,7 @@ impl Network {
                 if total >= NEVER {
                     return total;
                 }
-            } else if let Some(&pipe) = self.leaving[place].get(tried[place]) {
+            } else if let Some(&pipe) = self.leaving(place).get(tried[place]) {
                 let Pipe { to, room } = self.pipes[pipe];
                 if room > 0 && levels[to] == levels[place].map(|level| level + 1) {
                     way.push(pipe);

@@ -57,9 +57,10 @@ impl MatchExtent {
 
     /// Returns the extent of a match of `graph` around any of `nodes`.
     pub(super) fn around(graph: &Graph, nodes: &[usize]) -> Self {
+        let looped = on_loops(graph);
         Self {
-            before: Side::new(graph, nodes, Graph::BEFORE, |node| (&node.next, &node.previous)),
-            after: Side::new(graph, nodes, Graph::AFTER, |node| (&node.previous, &node.next)),
+            before: Side::new(graph, nodes, &looped, Graph::BEFORE, |node| (&node.next, &node.previous)),
+            after: Side::new(graph, nodes, &looped, Graph::AFTER, |node| (&node.previous, &node.next)),
         }
     }
 
@@ -126,7 +127,14 @@ impl Side {
     }
 
     /// The side from `nodes` to the end of a match; `edges` returns those away from that end and those towards it.
-    fn new(graph: &Graph, nodes: &[usize], end: usize, edges: impl Fn(&Node) -> (&[Edge], &[Edge])) -> Self {
+    /// `looped` has the nodes that are on a loop.
+    fn new(
+        graph: &Graph,
+        nodes: &[usize],
+        looped: &[bool],
+        end: usize,
+        edges: impl Fn(&Node) -> (&[Edge], &[Edge]),
+    ) -> Self {
         let lengths = longest_walks(graph, end, &edges);
         let most = nodes.iter().filter_map(|&node| lengths.get(node)).copied().max().unwrap_or(u32::MAX);
         let mut seen = vec![false; graph.len()];
@@ -148,7 +156,6 @@ impl Side {
         // A node that is on no loop is passed at most once.
         let passed = (0..graph.len()).filter(|&node| seen.get(node) == Some(&true));
         let line_ends = passed.filter(|&node| graph.node(node).bytes.contains(b'\n'));
-        let looped = on_loops(graph);
         // A line end on a loop can repeat without bound; it is recognised by the byte before it instead of
         // being counted.
         let (again, once): (Vec<usize>, Vec<usize>) =

@@ -26,16 +26,19 @@ pub(super) struct Effort {
     bytes: usize,
     /// Maximum number of paths through a node.
     ways: usize,
+    /// Positions of the node in its grams.
+    offsets: &'static [usize],
 }
 
 impl Effort {
     /// Every node that can be worth cutting: one that accepts more bytes has no rare gram that its neighbours lack, and more
     /// paths cost more than they save.
-    pub(super) const FULL: Self = Self { bytes: 128, ways: 64 };
+    pub(super) const FULL: Self = Self { bytes: 128, ways: 64, offsets: &[0, 1, 2, 3] };
 
     /// Nodes of a letter in either case, or one of a few signs, on few paths: the grams around them are usually rare. A
-    /// repetition of one class has as many paths as it has counts, so most of the full effort goes into its ends.
-    pub(super) const LITTLE: Self = Self { bytes: 4, ways: 4 };
+    /// repetition of one class has as many paths as it has counts, so most of the full effort goes into its ends. Grams
+    /// that begin or end at the node are enough: those around it begin at another one.
+    pub(super) const LITTLE: Self = Self { bytes: 4, ways: 4, offsets: &[0, WIDTH - 1] };
 }
 
 /// A stretch of text in every match that passes one node.
@@ -68,7 +71,7 @@ pub(super) fn of(graph: &Graph, frequency: Frequency, effort: Effort) -> Option<
     for (node, choice) in choices.iter_mut().enumerate().skip(Graph::AFTER + 1) {
         // A node of many bytes has many paths, and none of their grams is rare: computing them would only cost time.
         if graph.node(node).bytes.len() <= effort.bytes {
-            *choice = best_at(graph, node, frequency, effort.ways);
+            *choice = best_at(graph, node, frequency, effort);
         }
     }
     cheapest(graph, &choices, frequency)
@@ -109,17 +112,17 @@ struct Way {
     bytes: ArrayVec<ByteSet, WIDTH>,
 }
 
-/// Finds the offset at which the grams around `node` are rarest, if at most `most` paths pass it.
-fn best_at(graph: &Graph, node: usize, frequency: Frequency, most: usize) -> Option<Choice> {
+/// Finds the offset at which the grams around `node` are rarest.
+fn best_at(graph: &Graph, node: usize, frequency: Frequency, effort: Effort) -> Option<Choice> {
     let choice = |offset| {
-        let ways = ways_through(graph, node, offset, most)?;
+        let ways = ways_through(graph, node, offset, effort.ways)?;
         let expected: f64 = ways.iter().map(|way| frequency(&way.bytes)).sum();
         // Each gram costs a little even if it never occurs: fewer are better.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 64 ways")]
         let price = (expected * 1e9) as u64 + 20 * ways.len() as u64;
         Some(Choice { offset, ways, price })
     };
-    (0..WIDTH).filter_map(choice).min_by_key(|choice| choice.price)
+    effort.offsets.iter().copied().filter_map(choice).min_by_key(|choice| choice.price)
 }
 
 /// Returns every path of up to [`WIDTH`] nodes with `node` at `offset`. Paths end early behind a match, but may not

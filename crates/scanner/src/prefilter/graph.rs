@@ -49,7 +49,7 @@ impl Graph {
         let mut graph = Self { nodes: vec![Node { bytes: ByteSet::ANY, ..Node::default() }; 2] };
         // Several paths may reach a state. Its nodes are created once, so that the graph is no larger than the
         // automaton.
-        let mut nodes_of = BTreeMap::<StateID, Vec<usize>>::new();
+        let mut nodes_of: Vec<Option<Vec<usize>>> = vec![None; nfa.states().len()];
         let mut work = vec![(Self::BEFORE, nfa.start_anchored())];
         while let Some((from, target)) = work.pop() {
             for (state, looks) in reachable(nfa, target) {
@@ -57,7 +57,8 @@ impl Graph {
                     graph.connect(from, Self::AFTER, looks);
                     continue;
                 }
-                let taking = nodes_of.entry(state).or_insert_with(|| {
+                let Some(taking) = nodes_of.get_mut(state.as_usize()) else { continue };
+                let taking = taking.get_or_insert_with(|| {
                     let transitions = transitions(nfa.state(state));
                     let nodes = transitions.into_iter().map(|(target, bytes)| (graph.add(bytes), target));
                     let nodes: Vec<(usize, StateID)> = nodes.collect();
@@ -150,14 +151,17 @@ fn agree(left: &mut ByteSet, right: &mut ByteSet) {
 }
 
 /// Returns the bytes that a state accepts, by the following state.
-fn transitions(state: &State) -> BTreeMap<StateID, ByteSet> {
+fn transitions(state: &State) -> Vec<(StateID, ByteSet)> {
+    // Most states: nothing needs sorting.
+    if let State::ByteRange { trans } = state {
+        return vec![(trans.next, ByteSet::range(trans.start, trans.end))];
+    }
     let mut by_target = BTreeMap::<StateID, ByteSet>::new();
     let mut add = |target, first, last| {
         let set = by_target.entry(target).or_default();
         *set = *set | ByteSet::range(first, last);
     };
     match state {
-        State::ByteRange { trans } => add(trans.next, trans.start, trans.end),
         State::Sparse(sparse) => sparse.transitions.iter().for_each(|t| add(t.next, t.start, t.end)),
         State::Dense(dense) => {
             for (byte, &target) in (0..=u8::MAX).zip(&dense.transitions) {
@@ -169,12 +173,16 @@ fn transitions(state: &State) -> BTreeMap<StateID, ByteSet> {
         }
         _ => {}
     }
-    by_target
+    by_target.into_iter().collect()
 }
 
 /// Returns the states that are reachable without consuming a byte, with the assertions that every path there
 /// requires.
-fn reachable(nfa: &NFA, start: StateID) -> BTreeMap<StateID, LookSet> {
+fn reachable(nfa: &NFA, start: StateID) -> Vec<(StateID, LookSet)> {
+    // Most states are only followed by themselves.
+    if !nfa.state(start).is_epsilon() {
+        return vec![(start, LookSet::empty())];
+    }
     let mut found = BTreeMap::new();
     let mut work = vec![(start, LookSet::empty())];
     while let Some((id, looks)) = work.pop() {
@@ -191,5 +199,5 @@ fn reachable(nfa: &NFA, start: StateID) -> BTreeMap<StateID, LookSet> {
             _ => {}
         }
     }
-    found
+    found.into_iter().collect()
 }
