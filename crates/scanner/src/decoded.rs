@@ -6,7 +6,10 @@
 //! those, and the decoded text of each kind and depth is no longer than the text itself.
 
 use std::ops::Range;
+
 use stockade_text::hex_byte;
+
+use crate::prefilter::byte_set::ByteSet;
 
 /// Maximum depth of nested encodings.
 pub(crate) const MAX_DEPTH: usize = 3;
@@ -38,6 +41,12 @@ pub(crate) fn each_decoded(text: &str, mut found: impl FnMut(Decoded)) {
 fn each_long_run(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
     let mut from = 0;
     while let Some(window) = bytes.get(from..from + SHORTEST_RUN) {
+        // Which byte ends a word is hard to predict, so the last few are asked together. Nearly always one of them does.
+        let gaps = window.last_chunk().map_or(0, gaps);
+        if gaps != 0 {
+            from += SHORTEST_RUN - gaps.trailing_zeros() as usize;
+            continue;
+        }
         if let Some(gap) = window.iter().rposition(|byte| !is_base64(*byte)) {
             from += gap + 1;
             continue;
@@ -71,8 +80,21 @@ fn each_row_of_escapes(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
     }
 }
 
+/// Returns which of eight bytes are no part of a run, one bit each, the last byte first.
+fn gaps(bytes: &[u8; 8]) -> u32 {
+    bytes.iter().fold(0, |gaps, byte| gaps << 1 | u32::from(!is_base64(*byte)))
+}
+
 const fn is_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
+    const DIGITS: ByteSet = ByteSet::range(b'0', b'9')
+        .or(ByteSet::range(b'A', b'Z'))
+        .or(ByteSet::range(b'a', b'z'))
+        .or(ByteSet::range(b'+', b'+'))
+        .or(ByteSet::range(b'/', b'/'))
+        .or(ByteSet::range(b'-', b'-'))
+        .or(ByteSet::range(b'_', b'_'))
+        .or(ByteSet::range(b'=', b'='));
+    DIGITS.contains(byte)
 }
 
 fn run(bytes: &[u8], at: usize, is_part: impl Fn(u8) -> bool) -> usize {

@@ -128,14 +128,18 @@ impl<'p> Program<'p> {
         }
         let first = self.first_bytes().filter(|_| begin == Begin::Anywhere);
         let begins_word = self.has(BEGINS_WORD);
+        let is_within_word = |at: usize| {
+            let before = at.checked_sub(1).and_then(|before| text.get(before));
+            begins_word && before.is_some_and(|byte| ByteSet::WORD.contains(*byte))
+        };
         loop {
             if let Some(first) = first {
                 let rest = part.get(start..).unwrap_or_default();
-                let mut before = start.checked_sub(1).and_then(|before| text.get(before)).copied();
+                // The first byte is asked first: most bytes begin nothing.
                 let skipped = rest.iter().enumerate().position(|(at, byte)| {
-                    let is_within = begins_word && before.is_some_and(|byte| ByteSet::WORD.contains(byte));
-                    before = Some(*byte);
-                    first.contains(*byte) && !is_within && may_begin(rest.get(at..).unwrap_or_default())
+                    first.contains(*byte)
+                        && !is_within_word(start + at)
+                        && may_begin(rest.get(at..).unwrap_or_default())
                 });
                 run.spend(skipped.unwrap_or(rest.len()));
                 let Some(skipped) = skipped else { return Ok(None) };
@@ -302,7 +306,14 @@ impl Run<'_> {
     /// Goes on behind the longest run that ends before `end`.
     fn shorter(&mut self, pc: usize, least: usize, end: usize) -> Option<NextStep> {
         let behind = self.operand(pc, 2);
-        let at = (least..end).rev().find(|at| self.may_follow(behind, *at));
+        // What is asked of each byte is looked up once.
+        let mut places = (least..end).rev();
+        let at = match (self.program.prefix(behind), self.program.set(behind)) {
+            (Some(prefix), _) => places.find(|at| prefix.may_begin(self.part.get(*at..).unwrap_or_default())),
+            (None, _) if behind == ANYTHING => places.next(),
+            (None, Some(set)) => places.find(|at| self.part.get(*at).is_some_and(|byte| set.contains(*byte))),
+            (None, None) => None,
+        };
         self.spend(end - at.unwrap_or(least));
         let at = at?;
         if at > least {
