@@ -82,7 +82,8 @@ impl Guard {
         let (limit_store, audit) = (config.limit_store().clone(), config.audit().clone());
         let rule_changes = config.rule_changes();
         let config = config.agent(&agent)?;
-        let tools = ToolPolicy::compile(&config.tools, &servers_at_least(catalog, &config.tools))?;
+        let tools =
+            ToolPolicy::compile_with_foreign_tools(&config.tools, &servers_at_least(catalog, &config.tools))?;
         // Each session opens its own, for its own answers; here it shows whether it can be opened.
         let workspace = PathGuard::open(&config.files, &workspace, Resolver::Kernel)?.workspace().clone();
         let rules = rules.into_iter().chain(config.rules.iter().cloned()).collect();

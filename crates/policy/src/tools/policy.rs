@@ -151,6 +151,24 @@ impl ToolPolicy {
         if problems.is_empty() { Ok(policy) } else { Err(ToolPolicyError { problems }) }
     }
 
+    /// Compiles a policy for a caller that does not know all tools of the agent, such as those of the program that runs it. A name
+    /// in the allow list that resembles no known one is taken as one of theirs, which grants nothing else. In the deny list it is
+    /// a slip: the tool that was meant may have another name here, and would stay allowed.
+    ///
+    /// # Errors
+    /// As [`ToolPolicy::compile`].
+    pub fn compile_with_foreign_tools(
+        config: &ToolPolicyConfig,
+        catalog: &ToolCatalog,
+    ) -> Result<Self, ToolPolicyError> {
+        let (policy, mut problems) = Self::compile_leniently(config, catalog);
+        let is_foreign = |problem: &ToolProblem| {
+            matches!(problem, ToolProblem::UnknownTool { list: ToolList::Allow, nearest: None, .. })
+        };
+        problems.retain(|problem| !is_foreign(problem));
+        if problems.is_empty() { Ok(policy) } else { Err(ToolPolicyError { problems }) }
+    }
+
     /// Compiles a policy in spite of its slips, for tools that explain policies. An unknown profile grants nothing;
     /// an unknown group in a deny list denies everything; any other entry that names nothing has no effect, which for a deny list
     /// means that **something may be missing from it**. Use [`ToolPolicy::compile`] to enforce.

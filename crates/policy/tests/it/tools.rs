@@ -114,6 +114,25 @@ fn slips_are_errors_with_the_nearest_name() {
     }
 }
 
+/// A tool of another program may be granted by its name. What is denied has to be known by its name here.
+#[test]
+fn a_foreign_tool_is_granted_and_a_slip_is_not() {
+    let compiled = |allow: &[&str], deny: &[&str]| {
+        ToolPolicy::compile_with_foreign_tools(&config("minimal", allow, deny), &ToolCatalog::default())
+    };
+    let policy = compiled(&["deploy_site"], &[]).unwrap();
+    assert_eq!(allowed(&policy, &["deploy_site", "exec"]), ["deploy_site"]);
+    for (allow, deny) in [
+        (&["reed"][..], &[][..]),
+        (&[], &["deploy_site"]),
+        (&["group:wbe"], &[]),
+        (&["mcp__gitlab__*"], &[]),
+        (&[], &["EXEC"]),
+    ] {
+        assert!(compiled(allow, deny).is_err(), "{allow:?} {deny:?}");
+    }
+}
+
 #[test]
 fn an_unknown_profile_grants_nothing_even_when_slips_are_forgiven() {
     let (policy, problems) =
