@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Names of arguments with a URL.
-const NAMES: &[&str] = &["url", "urls", "Url", "uri"];
+pub(super) const NAMES: &[&str] = &["url", "urls", "Url", "uri"];
 
 /// Maximum depth of arguments, number of URLs, and length of a URL in bytes.
 const MAX_DEPTH: usize = 8;

@@ -1,6 +1,9 @@
 //! Answers in the format of each harness.
 
+use std::fmt;
+
 use serde_json::{Value, json};
+use stockade_guard::Decision;
 use stockade_text::escape_lines;
 
 use super::call::ToolCall;
@@ -21,11 +24,38 @@ pub enum HookVerdict {
     /// No objection, which grants nothing: the harness goes on as without the hook.
     Silent,
     /// The tool must not be used, for this reason.
-    Deny(String),
+    Deny(Objection),
     /// The user has to be asked, with this text.
-    Ask(String),
+    Ask(Objection),
     /// The tool is used with these arguments, which the rules allow.
     Rewrite(Value),
+}
+
+/// Why a tool call is denied or the user has to be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objection {
+    /// The text for the user and the model.
+    pub text: String,
+    /// The recorded decision; `None` if the call is stopped for its form, which no rule is about.
+    pub decision: Option<Box<Decision>>,
+}
+
+impl From<String> for Objection {
+    fn from(text: String) -> Self {
+        Self { text, decision: None }
+    }
+}
+
+impl From<&str> for Objection {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl fmt::Display for Objection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 /// Output and exit code of the hook.
@@ -74,9 +104,9 @@ pub fn deny(harness: &Harness, reason: &str) -> HookOutput {
 pub fn before(harness: &Harness, call: &ToolCall, verdict: HookVerdict) -> HookOutput {
     match verdict {
         HookVerdict::Silent => silent(harness),
-        HookVerdict::Deny(reason) => deny(harness, &reason),
-        HookVerdict::Ask(reason) if harness.asks => ask(harness, &bounded(&reason)),
-        HookVerdict::Ask(reason) => deny(harness, &reason),
+        HookVerdict::Deny(why) => deny(harness, &why.text),
+        HookVerdict::Ask(why) if harness.asks => ask(harness, &bounded(&why.text)),
+        HookVerdict::Ask(why) => deny(harness, &why.text),
         HookVerdict::Rewrite(input) => rewrite(harness, call, &input),
     }
 }

@@ -56,6 +56,12 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
+    /// Returns a call of a tool that comes from no server. `input` is an object.
+    #[must_use]
+    pub fn of(tool: &str, input: Value, origin: Origin) -> Self {
+        Self { event: String::new(), tool: tool.to_owned(), server: None, input, origin }
+    }
+
     /// Returns the name of a server's tool in rules, which is the same in all harnesses that report the server.
     pub(super) fn name(&self) -> String {
         match &self.server {

@@ -14,7 +14,7 @@ use stockade_guard::exec::SandboxMode;
 use stockade_guard::policy::{Access, ToolCatalog, ToolPolicyConfig};
 use stockade_guard::{Decision, DecisionLayer, DecisionRule, Guard, GuardError, GuardOptions, Session};
 
-use super::answer::{HookVerdict, is_shown_whole};
+use super::answer::{HookVerdict, Objection, is_shown_whole};
 use super::call::{Origin, ToolCall};
 use super::rewrite::Contained;
 use super::tools::{ToolKind, feeds, known, own_tools};
@@ -22,7 +22,7 @@ use super::{Harness, addresses, patch, paths};
 use stockade_state::{agents, executions, saved_answers, trail};
 
 /// Names of arguments with a command, and with its working directory.
-const COMMANDS: &[&str] = &["command", "commands", "cmd", "command_line", "CommandLine", "script"];
+pub(super) const COMMANDS: &[&str] = &["command", "commands", "cmd", "command_line", "CommandLine", "script"];
 const FOLDERS: &[&str] = &["cwd", "workdir", "dir_path", "directory", "working_directory", "Cwd"];
 
 /// Reason for refusing a command that cannot be rewritten.
@@ -42,6 +42,8 @@ pub struct Agent<'a> {
     harness: &'a Harness,
     name: &'a str,
     guard: Guard,
+    /// The task whose steps the calls are. By default, it is that of the harness's session, if a step limit is set.
+    task: Option<String>,
     /// The session of the agent's guard.
     pub session: Session,
 }
@@ -67,22 +69,44 @@ impl<'a> Agent<'a> {
         };
         let guard = Guard::open(&config, options).map_err(|error| error.to_string())?;
         let session = agents::session(&guard, trail);
-        Ok(Self { harness, name, guard, session })
+        Ok(Self { harness, name, guard, task: None, session })
+    }
+
+    /// Judges by a session that is open already. Each call counts as a step of `task`. `name` is the agent of the session.
+    pub fn of_session(harness: &'a Harness, name: &'a str, session: Session, task: String) -> Self {
+        Self { harness, name, guard: session.guard().clone(), task: Some(task), session }
     }
 
     /// Decides about a tool call, and records all of its decisions at once before it answers.
     pub fn before(&self, call: &ToolCall) -> Result<HookVerdict, String> {
-        let decided = self.session.at_once(|session| {
-            Self { session: session.clone(), guard: self.guard.clone(), ..*self }.decided(call)
-        });
-        decided.map_err(|error| error.to_string())?
-    }
-
-    fn decided(&self, call: &ToolCall) -> Result<HookVerdict, String> {
         let name = call.name();
         // A server may give its tools the names of the harness's own tools.
         let (tool, kind) =
             if call.server.is_some() { (name.as_str(), ToolKind::Other) } else { known(&name) };
+        self.before_known(call, tool, kind)
+    }
+
+    /// Decides about a call of a tool with this name in rules and this kind.
+    pub(super) fn before_known(
+        &self,
+        call: &ToolCall,
+        tool: &str,
+        kind: ToolKind,
+    ) -> Result<HookVerdict, String> {
+        let decided = self.session.at_once(|session| {
+            let agent = Self {
+                session: session.clone(),
+                guard: self.guard.clone(),
+                task: self.task.clone(),
+                harness: self.harness,
+                name: self.name,
+            };
+            agent.decided(call, tool, kind)
+        });
+        decided.map_err(|error| error.to_string())?
+    }
+
+    fn decided(&self, call: &ToolCall, tool: &str, kind: ToolKind) -> Result<HookVerdict, String> {
         if kind == ToolKind::Own {
             let decision = self.session.own_tool(tool).map_err(|error| error.to_string())?;
             return Ok(self.stopped(&decision));
@@ -110,9 +134,9 @@ impl<'a> Agent<'a> {
         match kind {
             ToolKind::Shell => self.shell(call, &commands),
             ToolKind::OtherShell => Ok(HookVerdict::Ask(
-                "stockade: commands of this shell cannot be parsed, so the user has to agree".to_owned(),
+                "stockade: commands of this shell cannot be parsed, so the user has to agree".into(),
             )),
-            ToolKind::Feed if feeds(&name, &call.input) => Ok(HookVerdict::Ask(FEEDS.to_owned())),
+            ToolKind::Feed if feeds(&call.tool, &call.input) => Ok(HookVerdict::Ask(FEEDS.into())),
             ToolKind::Read => self.read(call, tool, &named(&call.input)?),
             ToolKind::Look => self.look(call, tool),
             ToolKind::Write => self.paths(call, tool, Access::Write, &named(&call.input)?),
@@ -123,12 +147,15 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Counts the call in the harness's session if a step limit is set, and checks the remaining budget.
+    /// Counts the call as a step of its task, or of the harness's session if a step limit is set, and checks the remaining budget.
     fn step(&self, origin: &Origin) -> Result<Decision, GuardError> {
-        if !self.guard.config().steps_are_set {
-            return self.session.check_limits();
-        }
-        let name = executions::of_harness(self.harness.name, &origin.session);
+        let name = match &self.task {
+            Some(task) => task.clone(),
+            None if self.guard.config().steps_are_set => {
+                executions::of_harness(self.harness.name, &origin.session)
+            }
+            None => return self.session.check_limits(),
+        };
         self.session.take_step(&self.session.begin(name))
     }
 
@@ -222,7 +249,7 @@ impl<'a> Agent<'a> {
         let exec = &self.guard.config().exec;
         if exec.isolation == Isolation::Direct || exec.mode == SandboxMode::DangerFullAccess {
             let why = "stockade: the configuration turns the sandbox off for it, so the user has to agree";
-            return Ok(HookVerdict::Ask(why.to_owned()));
+            return Ok(HookVerdict::Ask(why.into()));
         }
         let lines: Vec<String> =
             commands.iter().map(|command| contained.line(command)).collect::<Result<_, _>>()?;
@@ -232,7 +259,7 @@ impl<'a> Agent<'a> {
                 format!("stockade: this command must run in the sandbox. Run exactly this instead:\n{line}");
             // A truncated or escaped line would be another command.
             let reason = if is_shown_whole(&named) { named } else { TOO_LONG.to_owned() };
-            return Ok(HookVerdict::Deny(reason));
+            return Ok(HookVerdict::Deny(reason.into()));
         }
         let mut input = call.input.clone();
         let members = input.as_object_mut().ok_or("the tool's arguments are not a JSON object")?;
@@ -248,23 +275,33 @@ impl<'a> Agent<'a> {
 
     /// Returns the verdict for a decision that does not allow the call.
     pub fn stopped(&self, decision: &Decision) -> HookVerdict {
-        let Decision { id, layer, effect, subject, reason, rule, fix, .. } = decision;
-        let fix = match fix {
+        let Decision { id, layer, effect, reason, rule, .. } = decision;
+        let fix = match self.fix(decision) {
             Some(line) if *layer == DecisionLayer::Commands => {
                 format!("; the user can allow exactly this: {line}")
             }
-            Some(_) if *rule == DecisionRule::ToolUnlisted => {
-                let line = quote_argv(["stockade", "allow", self.name, subject]);
+            Some(line) if *rule == DecisionRule::ToolUnlisted => {
                 format!("; a person can allow it from now on: {line}")
             }
             Some(fix) => format!("; to allow it: {fix} (agent `{}`)", self.name),
             None => String::new(),
         };
         let text = format!("stockade: {reason} ({} {rule}){fix} [{id}]", layer.name());
+        let objection = Objection { text, decision: Some(Box::new(decision.clone())) };
         match effect {
             Effect::Allow | Effect::Sandbox => HookVerdict::Silent,
-            Effect::Ask => HookVerdict::Ask(text),
-            Effect::Deny => HookVerdict::Deny(text),
+            Effect::Ask => HookVerdict::Ask(objection),
+            Effect::Deny => HookVerdict::Deny(objection),
+        }
+    }
+
+    /// Returns the narrowest change that would allow what a decision stops: a command line where there is one.
+    pub fn fix(&self, decision: &Decision) -> Option<String> {
+        match &decision.fix {
+            Some(_) if decision.rule == DecisionRule::ToolUnlisted => {
+                Some(quote_argv(["stockade", "allow", self.name, &decision.subject]))
+            }
+            fix => fix.clone(),
         }
     }
 }
@@ -310,7 +347,7 @@ fn shells() -> &'static [Shell] {
 }
 
 /// Returns the commands among the arguments: a string, or a list of strings where the member is for commands.
-fn commands(input: &Value) -> Result<Vec<String>, String> {
+pub(super) fn commands(input: &Value) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     for name in COMMANDS {
         match input.get(name) {

@@ -13,6 +13,7 @@
 mod addresses;
 pub mod answer;
 pub mod call;
+pub mod declared;
 mod harness;
 pub mod heartbeat;
 mod json_edit;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::call::Origin;
 
 /// Names of arguments with a path.
-const NAMES: &[&str] = &[
+pub(super) const NAMES: &[&str] = &[
     "file_path",
     "filePath",
     "path",

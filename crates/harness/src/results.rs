@@ -74,6 +74,17 @@ pub fn look(
     })
 }
 
+/// Scans a result with the profile `profile` of an agent, and records the findings.
+pub(super) fn looked(agent: &Agent<'_>, tool: &str, profile: &str, result: &Value) -> Result<Looked, String> {
+    let (wish, scanner) = (ProfileOverride::default(), &agent.session.guard().scanner(Scanner::builtin()));
+    let limits = agent.session.source_profile(profile, &wish);
+    let recorded = |bytes: &[u8]| {
+        let seen = agent.session.result(profile, bytes, None, scanner, &wish);
+        seen.map_err(|error| error.to_string())
+    };
+    look(tool, result, profile, &limits, scanner, &recorded)
+}
+
 /// Scans a result, records the findings, and returns what the model should see. As far as the harness can hide results, nothing
 /// unscanned is shown.
 pub fn after(
@@ -83,14 +94,8 @@ pub fn after(
     result: &Value,
 ) -> Result<HookOutput, String> {
     let name = profile(call);
-    let (wish, scanner) = (ProfileOverride::default(), &agent.session.guard().scanner(Scanner::builtin()));
-    let limits = agent.session.source_profile(&name, &wish);
-    let recorded = |bytes: &[u8]| {
-        let seen = agent.session.result(&name, bytes, None, scanner, &wish);
-        seen.map_err(|error| error.to_string())
-    };
     if harness.results == Results::Replaced {
-        return Ok(match look(&call.tool, result, &name, &limits, scanner, &recorded)? {
+        return Ok(match looked(agent, &call.tool, &name, result)? {
             Looked::Fine => HookOutput::nothing(),
             Looked::Withheld(why) => withheld(harness, call, result, &why),
             Looked::Cleaned { note, cleaned, .. } => HookOutput::json(&json!({"hookSpecificOutput": {
@@ -100,6 +105,12 @@ pub fn after(
             }})),
         });
     }
+    let (wish, scanner) = (ProfileOverride::default(), &agent.session.guard().scanner(Scanner::builtin()));
+    let limits = agent.session.source_profile(&name, &wish);
+    let recorded = |bytes: &[u8]| {
+        let seen = agent.session.result(&name, bytes, None, scanner, &wish);
+        seen.map_err(|error| error.to_string())
+    };
     if let Some((names, why)) = named(result, scanner) {
         let ToolResult { .. } = recorded(names.as_bytes())?;
         return Ok(withheld(harness, call, result, &why));
@@ -164,8 +175,12 @@ fn profile(call: &ToolCall) -> String {
     if call.server.is_some() {
         return call.name();
     }
-    let tool = call.tool.as_str();
-    let name = match known(tool).1 {
+    profile_of(&call.tool, known(&call.tool).1)
+}
+
+/// Returns the source profile of a tool of a kind.
+pub(super) fn profile_of(tool: &str, kind: ToolKind) -> String {
+    let name = match kind {
         ToolKind::Shell | ToolKind::OtherShell => "bash",
         ToolKind::Read | ToolKind::Look | ToolKind::Write | ToolKind::Patch => "file_read",
         ToolKind::Web => "web_fetch",
@@ -204,12 +219,19 @@ pub fn withheld(harness: &Harness, call: &ToolCall, result: &Value, why: &str) -
     if harness.results != Results::Replaced {
         return unseen(harness, why);
     }
+    let (reason, blank) = blanked(result, why);
+    HookOutput::json(&json!({"hookSpecificOutput": {
+        "hookEventName": call.event, "additionalContext": reason, "updatedToolOutput": blank,
+    }}))
+}
+
+/// Returns the reason for withholding a result, and the shape of the result with the reason in place of its texts.
+pub(super) fn blanked(result: &Value, why: &str) -> (String, Value) {
     let reason = unseen_because(why);
     // With all rules, even disabled ones: in the worst case, a harmless name is removed.
     let blank = if named(result, Scanner::builtin()).is_none() { blank_texts } else { blank };
-    HookOutput::json(&json!({"hookSpecificOutput": {
-        "hookEventName": call.event, "additionalContext": reason, "updatedToolOutput": blank(result, &reason),
-    }}))
+    let blank = blank(result, &reason);
+    (reason, blank)
 }
 
 /// Returns the refusal of a result that could not be scanned. It is hidden, if the harness supports that.

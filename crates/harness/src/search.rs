@@ -85,7 +85,7 @@ impl Agent<'_> {
             let wildcards = match Wildcards::read(glob) {
                 Ok(wildcards) => wildcards,
                 Err(why) => {
-                    return Ok(HookVerdict::Ask(format!("stockade: {why}, so the user has to agree")));
+                    return Ok(HookVerdict::Ask(format!("stockade: {why}, so the user has to agree").into()));
                 }
             };
             asked.push(below(folder, if is_glob(glob) { wildcards.head } else { glob }));
@@ -103,12 +103,12 @@ impl Agent<'_> {
                     return Ok(HookVerdict::Ask(format!(
                         "stockade: {folder} has too many files to check whether this would read a denied one; \
                          search a subdirectory"
-                    )));
+                    ).into()));
                 }
                 Reached::Denied(path, why) => {
-                    return Ok(HookVerdict::Ask(format!(
-                        "{why}; this search would also read {path}: narrow it"
-                    )));
+                    return Ok(HookVerdict::Ask(
+                        format!("{why}; this search would also read {path}: narrow it").into(),
+                    ));
                 }
             }
         }
@@ -164,7 +164,9 @@ impl Agent<'_> {
                     return Ok(Reached::Denied(path, why));
                 }
                 match self.reads(call, tool, Reads::File, std::slice::from_ref(&path))? {
-                    HookVerdict::Deny(why) | HookVerdict::Ask(why) => return Ok(Reached::Denied(path, why)),
+                    HookVerdict::Deny(why) | HookVerdict::Ask(why) => {
+                        return Ok(Reached::Denied(path, why.text));
+                    }
                     _ => {}
                 }
             }

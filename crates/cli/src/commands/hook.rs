@@ -198,7 +198,7 @@ fn decided(harness: &Harness, agent: &str, told: HookEvent) -> HookOutput {
                 Err(why) => before(
                     harness,
                     &call,
-                    HookVerdict::Deny(format!("stockade could not decide, so this is refused: {why}")),
+                    HookVerdict::Deny(format!("stockade could not decide, so this is refused: {why}").into()),
                 ),
             }
         }

@@ -110,7 +110,7 @@ impl<J: Judge> Conversation<J> {
         match self.judge.call(tool, &arguments) {
             Ok(HookVerdict::Silent) if is_offered => Ok(tool.to_owned()),
             Ok(HookVerdict::Silent) => Err(self.turn_away(tool, "not-listed", LIST_FIRST)),
-            Ok(HookVerdict::Deny(why)) => Err(why),
+            Ok(HookVerdict::Deny(why)) => Err(why.text),
             // Here is no user to ask.
             Ok(HookVerdict::Ask(why)) => {
                 Err(format!("{why}; the user has to agree, and cannot be asked here"))

@@ -46,8 +46,8 @@ impl Judge for Strict {
 
     fn call(&mut self, tool: &str, arguments: &Json) -> Result<HookVerdict, String> {
         Ok(match arguments["please"].as_str() {
-            Some("deny") => HookVerdict::Deny(format!("{tool} is denied")),
-            Some("ask") => HookVerdict::Ask(format!("{tool} is asked about")),
+            Some("deny") => HookVerdict::Deny(format!("{tool} is denied").into()),
+            Some("ask") => HookVerdict::Ask(format!("{tool} is asked about").into()),
             Some("fail") => return Err("the reason is unknown".to_owned()),
             _ => HookVerdict::Silent,
         })
