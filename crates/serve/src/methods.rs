@@ -26,6 +26,8 @@ mod service;
 mod session;
 mod skill;
 mod source;
+#[cfg(target_os = "linux")]
+mod tool;
 mod tools;
 mod trail;
 
@@ -55,6 +57,11 @@ pub(super) static METHODS: &[Method] = &[
     Method::of::<skill::Manifest>(),
     Method::of::<skill::Admit>(),
     Method::of::<tools::Resolve>(),
+    // The judge of hooks rewrites commands for the sandbox, which only Linux has.
+    #[cfg(target_os = "linux")]
+    Method::of::<tool::Before>(),
+    #[cfg(target_os = "linux")]
+    Method::of::<tool::After>(),
     Method::of::<path::Authorize>(),
     Method::of::<command::Parse>(),
     Method::of::<command::Validate>(),

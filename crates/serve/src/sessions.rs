@@ -197,7 +197,9 @@ impl Entry {
 }
 
 fn no_session() -> Fault {
+    // A client that restarted its server has to open its sessions anew.
     Fault::parameters("unknown or ended session; start one with session.open")
+        .with(serde_json::json!({"session": "unknown"}))
 }
 
 /// Refuses a name that is too long.

@@ -48,6 +48,8 @@ exports.METHODS = Object.freeze({
   skillManifest: "skill.manifest",
   sourceApply: "source.apply",
   sourceResolve: "source.resolve",
+  toolAfter: "tool.after",
+  toolBefore: "tool.before",
   toolsResolve: "tools.resolve",
   version: "version",
 });

@@ -1148,6 +1148,40 @@ export interface SourceResolveResult {
   stripHidden: boolean;
 }
 
+/** What the model may see of a result. */
+export interface ToolAfterResult {
+  /** `unchanged`, `cleaned`, or `withheld` if it could not be scanned or cleaned. */
+  change: string;
+  /** Whether it may be an attack: it contains one, or text that is invisible to the user. */
+  hostile: boolean;
+  /** What was found and changed, with the advice that the result is untrusted data. */
+  note?: string | null;
+  /** The result in the shape of the original, if it was changed. */
+  result?: unknown;
+  /** The text for the model: the note, then the result. */
+  text: string;
+}
+
+/** The decision about a call. */
+export interface ToolBeforeResult {
+  /** The arguments to use in place of the given ones, because the command has to run in the sandbox. */
+  arguments?: Record<string, unknown> | null;
+  /** `allow`, `ask` or `deny`. After `ask`, the tool may only be used if the user agrees. */
+  decision: string;
+  /** The narrowest change that would allow it: a command line where there is one. */
+  fix?: string | null;
+  /** The ID of the decision in the audit trail, for `stockade why`. */
+  id?: string | null;
+  /** The deciding layer. */
+  layer?: string | null;
+  /** The same with the rule, the fix and the ID, for the user or the model. */
+  message?: string | null;
+  /** Why it is not allowed, in a sentence. */
+  reason?: string | null;
+  /** The deciding rule. */
+  rule?: string | null;
+}
+
 /** The allowed and denied tools. */
 export interface ToolsResolveResult {
   /** The allowed tools, in the given order. */
@@ -1228,6 +1262,9 @@ export type Severity = "WARN" | "CRITICAL";
 
 /** The shell that parses the text. */
 export type Shell = "bash" | "sh" | "zsh";
+
+/** What a tool does. */
+export type ToolKind = "shell" | "read" | "write" | "edit" | "list" | "search" | "fetch" | "other";
 
 /** The answer to one request, or `{results: […]}` for several. */
 export type PathAuthorizeResult = PathDecision | PathAuthorizeResults;
@@ -1674,6 +1711,40 @@ export interface SourceResolveParams {
   tool: string;
 }
 
+export interface ToolAfterParams {
+  /** What the tool does, as for `tool.before`. */
+  kind?: ToolKind | null;
+  /** The MCP server of the tool. */
+  mcpServer?: string | null;
+  /** The name of the tool. */
+  name: string;
+  /** The result: a text, or any other JSON value. */
+  result: unknown;
+  /** A session of an agent. */
+  session?: string | null;
+}
+
+export interface ToolBeforeParams {
+  /** The names of the arguments with the command, the paths or the URLs of a tool with a `kind`. By default, usual names are looked for: `command`, `file_path`, `path`, `url`. */
+  argumentNames?: string[];
+  /** The arguments of the call. */
+  arguments: Record<string, unknown>;
+  /** The working directory of the call, relative to the workspace, which is the default. */
+  cwd?: string | null;
+  /** The task of which the call is a step; the session's by default. */
+  execution?: string;
+  /** The harness that the tool belongs to, such as `claude`. Its to-do lists and the like are then known as its own. */
+  harness?: string | null;
+  /** What the tool does. By default, a table of the names of tools in harnesses decides (`Bash`, `read_file`), and the tool policy decides about unknown names. */
+  kind?: ToolKind | null;
+  /** The MCP server of the tool, which is then named `mcp__SERVER__NAME` in rules. */
+  mcpServer?: string | null;
+  /** The name of the tool. */
+  name: string;
+  /** A session of an agent. */
+  session?: string | null;
+}
+
 export interface ToolsResolveParams {
   /** MCP servers whose tools are not listed, so that patterns for them are not reported as mistakes. */
   mcpServers?: string[];
@@ -1767,6 +1838,8 @@ export interface MethodTypes {
   "skill.manifest": { params: SkillManifestParams; result: SkillManifestResult };
   "source.apply": { params: SourceApplyParams; result: SourceApplyResult };
   "source.resolve": { params: SourceResolveParams; result: SourceResolveResult };
+  "tool.after": { params: ToolAfterParams; result: ToolAfterResult };
+  "tool.before": { params: ToolBeforeParams; result: ToolBeforeResult };
   "tools.resolve": { params: ToolsResolveParams; result: ToolsResolveResult };
   "version": { params: VersionParams; result: VersionResult };
 }
@@ -1859,6 +1932,10 @@ export interface MethodCalls {
   sourceApply(params: SourceApplyParams, options?: CallOptions): Promise<SourceApplyResult>;
   /** Return the limits for the results of a tool. In the session of an agent they are configured, and `overrides` can only narrow them. */
   sourceResolve(params: SourceResolveParams, options?: CallOptions): Promise<SourceResolveResult>;
+  /** Clean and scan the result of a tool, as the hook of a harness does. Show the model only the returned text. The findings are recorded. */
+  toolAfter(params: ToolAfterParams, options?: CallOptions): Promise<ToolAfterResult>;
+  /** Decide whether a tool may be used with these arguments, as the hook of a harness does: a command, path or host by the rules for it, and any other tool by the tool policy. The configuration of the session's agent decides, the call counts as a step, and every decision is recorded. */
+  toolBefore(params: ToolBeforeParams, options?: CallOptions): Promise<ToolBeforeResult>;
   /** Return which tools of a list an agent may use. In the session of an agent its configuration decides, and other parameters can only narrow it. */
   toolsResolve(params: ToolsResolveParams, options?: CallOptions): Promise<ToolsResolveResult>;
   /** Return the version of the server and its methods. */

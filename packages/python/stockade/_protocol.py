@@ -1461,6 +1461,50 @@ class SourceResolveResult(TypedDict):
     """Whether invisible parts of HTML are removed."""
 
 
+class _ToolAfterResult(TypedDict):
+    change: str
+    """`unchanged`, `cleaned`, or `withheld` if it could not be scanned or cleaned."""
+    hostile: bool
+    """Whether it may be an attack: it contains one, or text that is invisible to the user."""
+    text: str
+    """The text for the model: the note, then the result."""
+
+
+@final
+class ToolAfterResult(_ToolAfterResult, total=False):
+    """What the model may see of a result."""
+
+    note: Optional[str]
+    """What was found and changed, with the advice that the result is untrusted data."""
+    result: Any
+    """The result in the shape of the original, if it was changed."""
+
+
+class _ToolBeforeResult(TypedDict):
+    decision: str
+    """`allow`, `ask` or `deny`. After `ask`, the tool may only be used if the user agrees."""
+
+
+@final
+class ToolBeforeResult(_ToolBeforeResult, total=False):
+    """The decision about a call."""
+
+    arguments: Optional[dict[str, Any]]
+    """The arguments to use in place of the given ones, because the command has to run in the sandbox."""
+    fix: Optional[str]
+    """The narrowest change that would allow it: a command line where there is one."""
+    id: Optional[str]
+    """The ID of the decision in the audit trail, for `stockade why`."""
+    layer: Optional[str]
+    """The deciding layer."""
+    message: Optional[str]
+    """The same with the rule, the fix and the ID, for the user or the model."""
+    reason: Optional[str]
+    """Why it is not allowed, in a sentence."""
+    rule: Optional[str]
+    """The deciding rule."""
+
+
 class _ToolsResolveResult(TypedDict):
     allowed: list[str]
     """The allowed tools, in the given order."""
@@ -1562,6 +1606,9 @@ Severity = Literal["WARN", "CRITICAL"]
 
 #: The shell that parses the text.
 Shell = Literal["bash", "sh", "zsh"]
+
+#: What a tool does.
+ToolKind = Literal["shell", "read", "write", "edit", "list", "search", "fetch", "other"]
 
 #: The answer to one request, or `{results: […]}` for several.
 PathAuthorizeResult = Union["PathDecision", "PathAuthorizeResults"]
@@ -1675,6 +1722,8 @@ METHODS = (
     "skill.manifest",
     "source.apply",
     "source.resolve",
+    "tool.after",
+    "tool.before",
     "tools.resolve",
     "version",
 )
@@ -2874,6 +2923,80 @@ class Methods:
             timeout,
         )
         return cast("SourceResolveResult", answer)
+
+    def tool_after(
+        self,
+        *,
+        kind: Optional["ToolKind"] = None,
+        mcpServer: Optional[str] = None,
+        name: str,
+        result: Any,
+        session: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> "ToolAfterResult":
+        """Clean and scan the result of a tool, as the hook of a harness does. Show the model only the returned text. The findings are recorded.
+
+        - `kind`: What the tool does, as for `tool.before`.
+        - `mcpServer`: The MCP server of the tool.
+        - `name`: The name of the tool.
+        - `result`: The result: a text, or any other JSON value.
+        - `session`: A session of an agent.
+        """
+        answer = self._send(
+            "tool.after",
+            {
+                "kind": kind,
+                "mcpServer": mcpServer,
+                "name": name,
+                "result": result,
+                "session": session,
+            },
+            timeout,
+        )
+        return cast("ToolAfterResult", answer)
+
+    def tool_before(
+        self,
+        *,
+        argumentNames: Optional[list[str]] = None,
+        arguments: dict[str, Any],
+        cwd: Optional[str] = None,
+        execution: Optional[str] = None,
+        harness: Optional[str] = None,
+        kind: Optional["ToolKind"] = None,
+        mcpServer: Optional[str] = None,
+        name: str,
+        session: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> "ToolBeforeResult":
+        """Decide whether a tool may be used with these arguments, as the hook of a harness does: a command, path or host by the rules for it, and any other tool by the tool policy. The configuration of the session's agent decides, the call counts as a step, and every decision is recorded.
+
+        - `argumentNames`: The names of the arguments with the command, the paths or the URLs of a tool with a `kind`. By default, usual names are looked for: `command`, `file_path`, `path`, `url`.
+        - `arguments`: The arguments of the call.
+        - `cwd`: The working directory of the call, relative to the workspace, which is the default.
+        - `execution`: The task of which the call is a step; the session's by default.
+        - `harness`: The harness that the tool belongs to, such as `claude`. Its to-do lists and the like are then known as its own.
+        - `kind`: What the tool does. By default, a table of the names of tools in harnesses decides (`Bash`, `read_file`), and the tool policy decides about unknown names.
+        - `mcpServer`: The MCP server of the tool, which is then named `mcp__SERVER__NAME` in rules.
+        - `name`: The name of the tool.
+        - `session`: A session of an agent.
+        """
+        answer = self._send(
+            "tool.before",
+            {
+                "argumentNames": argumentNames,
+                "arguments": arguments,
+                "cwd": cwd,
+                "execution": execution,
+                "harness": harness,
+                "kind": kind,
+                "mcpServer": mcpServer,
+                "name": name,
+                "session": session,
+            },
+            timeout,
+        )
+        return cast("ToolBeforeResult", answer)
 
     def tools_resolve(
         self,
@@ -4115,6 +4238,80 @@ class AsyncMethods:
         )
         return cast("SourceResolveResult", answer)
 
+    async def tool_after(
+        self,
+        *,
+        kind: Optional["ToolKind"] = None,
+        mcpServer: Optional[str] = None,
+        name: str,
+        result: Any,
+        session: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> "ToolAfterResult":
+        """Clean and scan the result of a tool, as the hook of a harness does. Show the model only the returned text. The findings are recorded.
+
+        - `kind`: What the tool does, as for `tool.before`.
+        - `mcpServer`: The MCP server of the tool.
+        - `name`: The name of the tool.
+        - `result`: The result: a text, or any other JSON value.
+        - `session`: A session of an agent.
+        """
+        answer = await self._send(
+            "tool.after",
+            {
+                "kind": kind,
+                "mcpServer": mcpServer,
+                "name": name,
+                "result": result,
+                "session": session,
+            },
+            timeout,
+        )
+        return cast("ToolAfterResult", answer)
+
+    async def tool_before(
+        self,
+        *,
+        argumentNames: Optional[list[str]] = None,
+        arguments: dict[str, Any],
+        cwd: Optional[str] = None,
+        execution: Optional[str] = None,
+        harness: Optional[str] = None,
+        kind: Optional["ToolKind"] = None,
+        mcpServer: Optional[str] = None,
+        name: str,
+        session: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> "ToolBeforeResult":
+        """Decide whether a tool may be used with these arguments, as the hook of a harness does: a command, path or host by the rules for it, and any other tool by the tool policy. The configuration of the session's agent decides, the call counts as a step, and every decision is recorded.
+
+        - `argumentNames`: The names of the arguments with the command, the paths or the URLs of a tool with a `kind`. By default, usual names are looked for: `command`, `file_path`, `path`, `url`.
+        - `arguments`: The arguments of the call.
+        - `cwd`: The working directory of the call, relative to the workspace, which is the default.
+        - `execution`: The task of which the call is a step; the session's by default.
+        - `harness`: The harness that the tool belongs to, such as `claude`. Its to-do lists and the like are then known as its own.
+        - `kind`: What the tool does. By default, a table of the names of tools in harnesses decides (`Bash`, `read_file`), and the tool policy decides about unknown names.
+        - `mcpServer`: The MCP server of the tool, which is then named `mcp__SERVER__NAME` in rules.
+        - `name`: The name of the tool.
+        - `session`: A session of an agent.
+        """
+        answer = await self._send(
+            "tool.before",
+            {
+                "argumentNames": argumentNames,
+                "arguments": arguments,
+                "cwd": cwd,
+                "execution": execution,
+                "harness": harness,
+                "kind": kind,
+                "mcpServer": mcpServer,
+                "name": name,
+                "session": session,
+            },
+            timeout,
+        )
+        return cast("ToolBeforeResult", answer)
+
     async def tools_resolve(
         self,
         *,
@@ -4282,7 +4479,10 @@ __all__ = [
     "SourceResolveResult",
     "StrippedCharacters",
     "SuggestedRule",
+    "ToolAfterResult",
     "ToolArgumentLimit",
+    "ToolBeforeResult",
+    "ToolKind",
     "ToolPolicies",
     "ToolPolicy",
     "ToolsResolveResult",

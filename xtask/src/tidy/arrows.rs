@@ -1,4 +1,4 @@
-//! Which crate may depend on which: `cli → mcp → {serve, harness} → state → guard → {config, admission} → on the sandbox → layers → ground floor`, and nothing else.
+//! Which crate may depend on which: `cli → mcp → serve → harness → state → guard → {config, admission} → on the sandbox → layers → ground floor`, and nothing else.
 
 use super::manifest::{Entry, entries};
 use super::problem::Problem;
@@ -108,7 +108,9 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
     match own {
         "cli" => Some(["mcp", "serve", "harness", "state", "guard"].into_iter().chain(ground()).collect()),
         "mcp" => Some(["serve", "harness", "state", "guard"].into_iter().chain(ground()).collect()),
-        "serve" | "harness" => Some(["state", "guard"].into_iter().chain(ground()).collect()),
+        // One judge decides about tool calls, for hooks and for `tool.before`.
+        "serve" => Some(["harness", "state", "guard"].into_iter().chain(ground()).collect()),
+        "harness" => Some(["state", "guard"].into_iter().chain(ground()).collect()),
         "state" => Some(std::iter::once("guard").chain(ground()).collect()),
         "guard" => Some(["admission", "config"].into_iter().chain(below()).collect()),
         "admission" | "config" => Some(below().collect()),
@@ -124,7 +126,7 @@ fn beside(layer: &str) -> impl Iterator<Item = &'static str> {
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → mcp → {{serve, harness}} → state → guard → {{config, admission}} → on the sandbox → layers → ground floor (shell, credentials, names, text, files, git, handoff), so that \
+        "`{own}` depends on `{name}`: arrows go cli → mcp → serve → harness → state → guard → {{config, admission}} → on the sandbox → layers → ground floor (shell, credentials, names, text, files, git, handoff), so that \
          each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)

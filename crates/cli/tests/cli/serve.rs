@@ -21,6 +21,7 @@ mod rules;
 mod sessions;
 mod sockets;
 mod streamed;
+mod tool_calls;
 mod vectors;
 
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -334,6 +334,23 @@ fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault>
         .with(serde_json::to_value(&verdict).unwrap_or_default()))
 }
 
+/// Returns the rule and the reason of the rules that the server was started with, if they deny a command of an agent.
+pub(super) fn denied_by_server(
+    server: &Server,
+    text: &str,
+    spec: &SandboxSpec,
+) -> Result<Option<(Option<String>, String)>, Fault> {
+    let rules = server.rules.now()?;
+    if !rules.decide() {
+        return Ok(None);
+    }
+    let denied = command_check::denied(rules.policy.all_rules(), text, spec);
+    Ok(denied.map(|decision| {
+        let cause = decision.decisive().next().map(|part| &part.cause);
+        (cause.map(|cause| cause.id().to_owned()), cause.map(ToString::to_string).unwrap_or_default())
+    }))
+}
+
 /// Redirects standard input from a file that the command can read but not change. A shell opens it and then executes the command.
 #[expect(clippy::disallowed_methods, reason = "writes what the command is to read")]
 fn feed(spec: &mut SandboxSpec, base64: &str) -> Result<tempfile::TempDir, Fault> {

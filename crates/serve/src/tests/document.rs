@@ -65,6 +65,25 @@ hides nothing, with its `reasons`, `cwd` and `files`, and repeat the request wit
 variables and the content of the files that were shown; if one of them has changed, the answer is void. `answers.list` lists
 valid answers, and `answers.revoke` revokes them.
 
+## Tools of an agent framework
+
+`tool.before` decides about a call of any tool, and `tool.after` cleans its result. Both use the judge of the hooks, so that a
+program that runs tools gets the answers that Claude Code gets. A framework names its tools as it likes; `kind` and
+`argumentNames` describe a tool whose name is not in the table of harnesses:
+
+```json
+{\"session\": \"…\", \"name\": \"run_shell\", \"kind\": \"shell\", \"argumentNames\": [\"line\"], \"arguments\": {\"line\": \"make test\"}}
+```
+
+| decision | what the program does |
+|---|---|
+| `allow` | uses the tool, with `arguments` of the answer if it has them: a command that has to run in the sandbox is rewritten to `stockade exec …` |
+| `ask` | shows `message` to the user, and uses the tool only if they agree; without a user, that is a refusal |
+| `deny` | returns `message` to the model in place of a result |
+
+Every error is a refusal. Commands in `arguments` of the answer are for a shell of the same machine; elsewhere, run the
+original command with `exec`. [FRAMEWORKS.md](../../packages/FRAMEWORKS.md) has adapters for five frameworks.
+
 ## Notifications and streaming
 
 A client with a `listen` session receives notifications `policy.changed`: for policies of a tool in that session, and for the
