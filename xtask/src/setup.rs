@@ -89,6 +89,18 @@ const TOOLS: &[Tool] = &[
         "test (types of the package)"),
     tool("types of Node.js", &["test", "-d", "target/tools/node/node_modules/@types/node"], Source::Node("@types/node@20.19.43"),
         "test (types of the package)"),
+    optional("LangChain", &[PYTHON, "-c", "import langchain"], Source::Python("langchain==1.5.2"),
+        "test (adapters for agent frameworks)"),
+    optional("the OpenAI Agents SDK", &[PYTHON, "-c", "import agents"], Source::Python("openai-agents==0.24.0"),
+        "test (adapters for agent frameworks)"),
+    optional("Pydantic AI", &[PYTHON, "-c", "import pydantic_ai"], Source::Python("pydantic-ai-slim==2.68.0"),
+        "test (adapters for agent frameworks)"),
+    optional("the Claude Agent SDK", &[PYTHON, "-c", "import claude_agent_sdk"], Source::Python("claude-agent-sdk==0.2.189"),
+        "test (adapters for agent frameworks)"),
+    optional("the AI SDK", &["test", "-d", "target/tools/node/node_modules/ai"], Source::Node("ai@6.0.326"),
+        "test (adapters for agent frameworks)"),
+    optional("zod", &["test", "-d", "target/tools/node/node_modules/zod"], Source::Node("zod@4.6.7"),
+        "test (adapters for agent frameworks)"),
     tool("curl", &["curl", "--version"], Source::Apt("curl"), "test (clients of the network)"),
     tool("wget", &["wget", "--version"], Source::Apt("wget"), "test (clients of the network)"),
     tool("a server of SSH", &["test", "-x", "/usr/sbin/sshd"], Source::Apt("openssh-server"), "test (clients of the network)"),
@@ -404,7 +416,7 @@ mod tests {
     fn the_heaviest_tools_are_optional() {
         let optional: Vec<&str> =
             TOOLS.iter().filter(|tool| tool.need == Need::Optional).map(|tool| tool.name).collect();
-        assert_eq!(optional.len(), 8, "{optional:?}");
+        assert_eq!(optional.len(), 14, "{optional:?}");
         assert!(optional.contains(&"Chromium") && !optional.contains(&"bubblewrap"));
     }
 

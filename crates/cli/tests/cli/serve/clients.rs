@@ -85,6 +85,7 @@ fn the_python_package_works_as_documented() {
     let tour = place.run(&python, &[&within("examples/tour.py")]);
     assert_eq!(tour.replace("True", "true").replace("b'tick\\n'", "\"tick\\n\""), TOUR);
     place.run(&python, &[&within("tests/test_client.py")]);
+    place.run(&python, &[&within("tests/test_adapters.py")]);
 
     let mypy = repository().join("target/tools/python/bin/mypy");
     if !mypy.exists() {
@@ -96,6 +97,30 @@ fn the_python_package_works_as_documented() {
         arguments.extend(what.iter().map(String::as_str));
         place.run(&mypy, &arguments);
     }
+}
+
+/// The frameworks themselves, with scripted models.
+#[test]
+fn the_adapters_for_python_work_with_the_real_frameworks() {
+    let python = repository().join("target/tools/python/bin/python");
+    let frameworks = ["langchain", "agents", "pydantic_ai", "claude_agent_sdk"];
+    let has = |module: &&str| {
+        let import = format!("import {module}");
+        Command::new(&python).args(["-c", &import]).output().is_ok_and(|output| output.status.success())
+    };
+    let (there, missing): (Vec<&str>, Vec<&str>) = frameworks.into_iter().partition(has);
+    for module in missing {
+        println!("skipped: the adapter for `{module}`: `cargo xtask setup --optional` installs it");
+    }
+    if there.is_empty() {
+        return;
+    }
+    let (place, package) = (Place::new(), repository().join("packages/python").canonicalize().unwrap());
+    let mut command = Command::new(&python);
+    command.arg("-B").arg(package.join("tests/test_adapters.py")).current_dir(place.path("app"));
+    command.env("PYTHONPATH", &package).env("STOCKADE_BINARY", STOCKADE).env("HOME", place.path("home"));
+    let ran = command.output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
 #[test]
@@ -124,6 +149,15 @@ fn the_node_packages_work_as_documented() {
     assert!(tests.contains("# fail 0") && tests.contains("# skipped 0"), "{tests}");
 
     let tools = repository().join("target/tools/node/node_modules").canonicalize().unwrap_or_default();
+    let has_ai = ["ai", "zod"].iter().all(|name| {
+        let link = place.path("app/node_modules").join(name);
+        tools.join(name).exists() && std::os::unix::fs::symlink(tools.join(name), link).is_ok()
+    });
+    let tests = place.run("node", &["--test", "--test-reporter=tap", &within("tests/adapters.test.mjs")]);
+    assert!(tests.contains("# fail 0") && tests.contains("# skipped 0") == has_ai, "{tests}");
+    if !has_ai {
+        println!("skipped: the adapter for the AI SDK: `cargo xtask setup --optional` installs it");
+    }
     if !tools.join(".bin/tsc").exists() || !tools.join("@types/node").exists() {
         return println!("skipped: the types of the package for Node.js: `cargo xtask setup` fetches tsc");
     }
