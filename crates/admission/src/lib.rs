@@ -64,12 +64,14 @@ pub mod answers;
 mod canary;
 #[cfg(feature = "container")]
 pub mod container;
+#[cfg(feature = "commands")]
+mod decide_on_disk;
+#[cfg(feature = "commands")]
+mod links;
 #[cfg(feature = "lock")]
 pub mod lock;
 #[cfg(feature = "commands")]
 mod paths;
-#[cfg(feature = "commands")]
-mod repositories;
 #[cfg(feature = "results")]
 mod result;
 mod scan_files;
@@ -83,11 +85,11 @@ pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, Sk
 #[cfg(feature = "skills")]
 pub use canary::{BlindScanner, check_scanner};
 #[cfg(feature = "commands")]
+pub use decide_on_disk::decide_on_disk;
+#[cfg(feature = "commands")]
 pub use paths::{
     Authorization, Granted, Judgement, PathAsk, PathGuard, PathGuardError, PathRequest, PendingPath,
 };
-#[cfg(feature = "commands")]
-pub use repositories::decide_on_disk;
 #[cfg(feature = "results")]
 pub use result::{ToolResult, admit_result};
 pub use scan_files::{FileScan, scan_bytes, scan_files, scan_files_except};

@@ -6,6 +6,15 @@ use stockade_text::resolve_path;
 
 use super::repository::FoundRepository;
 
+/// Where a path ends that leads through a symbolic link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkEnds {
+    /// There; at all of these places if a component is a pattern.
+    Known(Vec<PathBuf>),
+    /// It could not be found out, such as for a pattern in a directory with very many entries.
+    Unknown,
+}
+
 /// The known facts about where a command runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandContext {
@@ -13,6 +22,13 @@ pub struct CommandContext {
     pub cwd: Option<PathBuf>,
     /// The workspace, for rules that refer to it.
     pub workspace: Option<PathBuf>,
+    /// The home of the user, for which `~` stands.
+    pub home: Option<PathBuf>,
+    /// Where paths end that lead through symbolic links, by their spelling.
+    /// [`CommandDecision::paths`] returns those to look up; any other ends where its name says.
+    ///
+    /// [`CommandDecision::paths`]: crate::CommandDecision::paths
+    pub links: BTreeMap<PathBuf, LinkEnds>,
     /// What git finds in directories, by their absolute paths. [`CommandDecision::git_folders`] returns the needed ones; nothing
     /// is known about others.
     ///
@@ -24,7 +40,7 @@ impl CommandContext {
     /// Returns a context with only the directories.
     #[must_use]
     pub const fn new(cwd: Option<PathBuf>, workspace: Option<PathBuf>) -> Self {
-        Self { cwd, workspace, repositories: BTreeMap::new() }
+        Self { cwd, workspace, home: None, links: BTreeMap::new(), repositories: BTreeMap::new() }
     }
 }
 

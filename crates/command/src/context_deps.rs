@@ -21,6 +21,7 @@ use super::variables;
 use undetermined::MAX_FILES;
 pub use undetermined::Undetermined;
 use words::Words;
+pub(crate) use words::names_in;
 
 /// Maximum number of directories that a text may change to.
 const MAX_FOLDERS: usize = 8;
@@ -155,12 +156,12 @@ impl Finder<'_> {
             self.found_by_name(program)?;
         }
         for word in rest {
-            words::names_in(word).into_iter().try_for_each(|text| self.name(text))?;
+            names_in(word).into_iter().try_for_each(|text| self.name(text))?;
         }
         for file in implied::of(name) {
             self.name_upwards(file)?;
             // The directory may be one that the command names.
-            for word in rest.iter().flat_map(|word| words::names_in(word)) {
+            for word in rest.iter().flat_map(|word| names_in(word)) {
                 self.name(&format!("{word}/{file}"))?;
             }
         }

@@ -31,6 +31,7 @@ pub struct CommandDecision<'t, 'p> {
     script: Option<Script<'t>>,
     substitutions: Vec<Span>,
     git_folders: Vec<PathBuf>,
+    paths: Vec<PathBuf>,
 }
 
 impl<'t, 'p> CommandDecision<'t, 'p> {
@@ -46,13 +47,14 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
         let substitutions = actions
             .map(|actions| actions.substitutions.iter().map(|substitution| substitution.span).collect())
             .unwrap_or_default();
-        Self { text, effect, parts, script, substitutions, git_folders: Vec::new() }
+        Self { text, effect, parts, script, substitutions, git_folders: Vec::new(), paths: Vec::new() }
     }
 
-    fn asking_of(mut self, mut folders: Vec<PathBuf>) -> Self {
+    fn asking_of(mut self, mut folders: Vec<PathBuf>, paths: Vec<PathBuf>) -> Self {
         folders.sort_unstable();
         folders.dedup();
         self.git_folders = folders;
+        self.paths = paths;
         self
     }
 
@@ -62,6 +64,14 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
     #[must_use]
     pub fn git_folders(&self) -> &[PathBuf] {
         &self.git_folders
+    }
+
+    /// Returns the paths that its words may name, as they are spelled; a component may be a pattern. A caller that can read the
+    /// disk adds where links lead to [`CommandContext::links`](crate::CommandContext::links) and decides again; without that, a
+    /// path is judged by its name.
+    #[must_use]
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
     }
 
     /// Returns whether it may run as it is, without a sandbox and without a question.
@@ -102,13 +112,13 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
         self.script.as_ref().and_then(Script::rendered)
     }
 
-    /// Returns what the text does, where all of it was read.
     /// Returns whether something in it deletes or overwrites by its nature; what could not be read counts as such.
     #[must_use]
     pub fn destroys(&self) -> bool {
         self.actions().is_none_or(|actions| actions.runs.iter().any(super::hazards::destroys))
     }
 
+    /// Returns what the text does, where all of it was read.
     pub(super) fn actions(&self) -> Option<Actions<'t>> {
         self.script.as_ref().map(Script::actions)
     }

@@ -23,6 +23,7 @@ mod flows;
 mod git;
 mod guards;
 mod hiding;
+mod links;
 mod lists;
 mod loads;
 mod machine;
@@ -44,6 +45,7 @@ use command::Command;
 pub use files::{DangerousName, of_name};
 pub(crate) use files::{at_home as files_at_home, outside as files_outside};
 pub(crate) use flows::{HIDDEN_FETCH_ID, changes_folder, git_elsewhere};
+pub(crate) use links::{at_their_ends, followed};
 pub(crate) use lists::{adds_harmless_names, know_what_is_listed};
 pub(crate) use loads::OPTION_LOADS_ID;
 

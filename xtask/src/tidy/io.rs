@@ -38,6 +38,8 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/git/src/find.rs", "asks what is where git would look, and where the home is"),
     ("crates/admission/src/answers.rs", "reads the clock, by which answers end"),
     ("crates/admission/src/answers/store.rs", "keeps answers for later sessions in a file"),
+    ("crates/admission/src/decide_on_disk.rs", "finds the home of the user"),
+    ("crates/admission/src/links.rs", "reads where the links lead that a command names"),
     ("crates/admission/src/lock.rs", "asks where skills and their lock really are"),
     ("crates/guard/src/bound_socket.rs", "makes a socket, and removes that of a server that is gone"),
     ("crates/guard/src/broker.rs", "serves sockets of a broker, and asks brokers"),

@@ -19,6 +19,9 @@ mod docker;
 #[cfg(test)]
 mod examples;
 mod folders;
+#[cfg(all(feature = "commands", unix))]
+#[cfg(test)]
+mod links;
 #[cfg(feature = "lock")]
 #[cfg(test)]
 mod lock;

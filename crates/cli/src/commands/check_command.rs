@@ -51,7 +51,7 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "SHELL", default_value = "bash")]
     shell: ShellChoice,
 
-    /// Working directory, for rules about directories
+    /// Working directory: where links lead, and rules about directories [default: the current one]
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<PathBuf>,
 
@@ -94,8 +94,10 @@ impl HowArgs {
         })
     }
 
+    /// Returns where the command runs: here, unless an option says otherwise.
     pub(crate) fn place(&self) -> CommandContext {
-        CommandContext::new(self.cwd.clone(), self.workspace.clone().or_else(|| self.cwd.clone()))
+        let cwd = self.cwd.clone().or_else(|| self.workspace.clone()).unwrap_or_else(|| PathBuf::from("."));
+        CommandContext::new(Some(cwd.clone()), Some(self.workspace.clone().unwrap_or(cwd)))
     }
 }
 

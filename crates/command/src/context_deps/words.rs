@@ -124,14 +124,12 @@ impl<'v> Words<'v> {
 
 /// Returns the parts of a word that may be a file name: all of it, the part after `=` or an option letter, and the part after the
 /// `@` that some programs use for files.
-pub(super) fn names_in(word: &str) -> Vec<&str> {
-    let mut names = vec![word];
-    names.extend(word.split_once('=').map(|(_, value)| value));
+pub(crate) fn names_in(word: &str) -> impl Iterator<Item = &str> {
+    let value = word.split_once('=').map(|(_, value)| value);
     let is_cluster = word.starts_with('-') && !word.starts_with("--");
-    names.extend(word.get(2..).filter(|rest| is_cluster && !rest.is_empty()));
-    let behind: Vec<&str> = names.iter().filter_map(|name| name.strip_prefix(['@', '<'])).collect();
-    names.extend(behind);
+    let rest = word.get(2..).filter(|_| is_cluster);
+    let names = [Some(word), value, rest].into_iter().flatten();
+    let names = names.flat_map(|name| [Some(name), name.strip_prefix(['@', '<'])]).flatten();
     // A long option is not a file, but its value may be one.
-    names.retain(|name| !name.is_empty() && (!name.starts_with("--") || name.contains('/')));
-    names
+    names.filter(|name| !name.is_empty() && (!name.starts_with("--") || name.contains('/')))
 }

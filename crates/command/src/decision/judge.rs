@@ -48,12 +48,16 @@ pub(super) fn decide<'t, 'p>(
     hazards::git_elsewhere(&actions, context, &mut hazards, &mut git_folders);
     hazards::files_outside(&actions, context, &mut hazards);
     hazards::files_at_home(&actions, context, &mut hazards);
-    judge.actions(&mut actions);
+    let followed = hazards::followed(&actions, context, &mut hazards);
+    if let Some(others) = &followed.actions {
+        hazards::at_their_ends(others, context, &mut hazards);
+    }
+    judge.actions(&mut actions, followed.actions.as_ref());
     judge.hazards(hazards);
     if judge.parts.is_empty() {
         judge.whole(Span::new(0, text.len()), Effect::Allow, Cause::Nothing);
     }
-    CommandDecision::new(text, judge.parts, script, Some(actions)).asking_of(git_folders)
+    CommandDecision::new(text, judge.parts, script, Some(actions)).asking_of(git_folders, followed.paths)
 }
 
 struct Judge<'t, 'p, 'a> {
@@ -186,7 +190,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         self.granted.iter().any(|(span, name)| *span == hazard.span && name == variable)
     }
 
-    fn actions(&mut self, actions: &mut Actions<'t>) {
+    fn actions(&mut self, actions: &mut Actions<'t>, followed: Option<&Actions<'t>>) {
         let adds = hazards::adds_harmless_names(actions, self.text);
         let runs = std::mem::take(&mut actions.runs);
         // After a `cd`, relative paths can resolve anywhere, so rules about directories no longer permit.
@@ -221,8 +225,9 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
         // `owner` searches them by start position.
         grants.sort_by_key(|grant| grant.span);
-        for redirect in actions.redirects.iter().filter(|redirect| redirect.writes()) {
-            self.write(redirect, owner(&grants, redirect.span), &context);
+        for (place, redirect) in actions.redirects.iter().enumerate().filter(|(_, one)| one.writes()) {
+            let end = followed.and_then(|followed| followed.redirects.get(place)).unwrap_or(redirect);
+            self.write(redirect, end, owner(&grants, redirect.span), &context);
         }
         for redirect in &actions.redirects {
             self.expressions_on_file(redirect);
@@ -316,13 +321,22 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
     }
 
-    fn write(&mut self, redirect: &Redirect<'t>, grant: Option<&Grant<'p>>, context: &PartContext<'_>) {
+    /// Judges a redirection that writes, with its target where links lead.
+    fn write(
+        &mut self,
+        redirect: &Redirect<'t>,
+        end: &Redirect<'t>,
+        grant: Option<&Grant<'p>>,
+        context: &PartContext<'_>,
+    ) {
         let permitted = grant.map_or(Redirects::Null, |grant| grant.redirects);
         let is_permitted = match redirect.target.known() {
             Some("/dev/null" | "/dev/stdout" | "/dev/stderr") => true,
             Some(file) => match permitted {
                 Redirects::Null => false,
-                Redirects::Workspace => context.holds(file),
+                Redirects::Workspace => {
+                    context.holds(file) && end.target.known().is_some_and(|end| context.holds(end))
+                }
                 Redirects::Any => true,
             },
             None => false,

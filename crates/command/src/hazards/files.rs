@@ -23,6 +23,11 @@ use std::path::{Path, PathBuf};
 use stockade_names::Access;
 use stockade_shell::{Actions, Arg, Redirect, Span, WordCount};
 
+/// Returns the files that a command reads.
+pub(super) fn read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
+    named::read(command)
+}
+
 /// Returns the hazards of the files in the arguments of a command.
 pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     let span = command.run.span;

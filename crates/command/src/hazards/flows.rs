@@ -21,9 +21,10 @@ mod hidden;
 mod monitoring_probe;
 mod repositories;
 mod table;
+mod working_folders;
 
 pub(crate) use folders::changes_folder;
-pub(super) use folders::find_from as in_folder;
+pub(super) use folders::{find_from as in_folder, opened_at};
 pub(crate) use repositories::git_elsewhere;
 #[cfg(test)]
 pub(super) use table::ALL;
@@ -32,6 +33,7 @@ use table::{
     DECODERS, Decoder, NETWORK_REDIRECT, PIPE_TO_NETWORK, RUN_DECODED, RUN_DOWNLOAD, SEND_SECRET,
     SHELL_TO_NETWORK,
 };
+pub(super) use working_folders::WorkingFolders;
 
 /// Properties of a program's output, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

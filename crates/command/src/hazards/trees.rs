@@ -10,7 +10,7 @@ use super::target::{Base, Target};
 use stockade_names::{Read, Scope, names};
 use stockade_shell::Arg;
 
-pub(super) const SHAPES: &[Shape] = &[READ_TREE, READ_HIDDEN];
+pub(super) const SHAPES: &[Shape] = &[READ_TREE, READ_HIDDEN, READ_LINKED];
 
 const READ_TREE: Shape = Shape {
     // `grep -r . ~` prints every key below it without naming one.
@@ -103,6 +103,24 @@ const READ_HIDDEN: Shape = Shape {
         "ag KEY",
         "ack --noenv KEY src",
     ],
+};
+
+const READ_LINKED: Shape = Shape {
+    // A link in the tree may end anywhere, and only the tree shows where.
+    id: "read-linked-tree",
+    floor: Sandbox,
+    programs: &["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "diff"],
+    fires: |command| match command.name {
+        "rg" => command.has("-L --follow"),
+        "ag" => command.has("-f --follow"),
+        "ack" => command.has("--follow"),
+        "diff" => command.has("-r --recursive") && !command.has("--no-dereference"),
+        _ => command.has("-R --dereference-recursive"),
+    },
+    reason: "follows every link in a directory",
+    fix: "leave links out (`grep -r` instead of `-R`, `diff -r --no-dereference`)",
+    matches: &["grep -R x src", "rg -L x", "rg --follow x src", "ag -f x", "diff -r a b", "diff -ru a b"],
+    clean: &["grep -r x src", "rg x", "diff a b", "diff -r --no-dereference a b", "grep -f x y", "rg -l x"],
 };
 
 /// Whether a search includes hidden files, and may start in the root of the workspace.

@@ -71,7 +71,7 @@ fn git_dir_elsewhere(command: &Command<'_, '_>, folder: Option<&Target>) -> Opti
 }
 
 /// Returns the index of the program at which a file is opened: its own program, or the next one in the text.
-fn opened_at(redirect: &Redirect<'_>, actions: &Actions<'_>) -> usize {
+pub(in crate::hazards) fn opened_at(redirect: &Redirect<'_>, actions: &Actions<'_>) -> usize {
     if redirect.runs.is_empty() {
         return actions.runs.partition_point(|run| run.span.start < redirect.span.start);
     }
@@ -88,13 +88,13 @@ fn leads_elsewhere(run: &Run<'_>) -> bool {
 }
 
 /// The open subshells at a position, each with the directory in which it began, to which its parent returns.
-pub(super) struct Shells {
+pub(super) struct Shells<F> {
     /// Subshells that begin later, the next one last.
     ahead: Vec<Range<usize>>,
-    open: Vec<(usize, Option<Target>)>,
+    open: Vec<(usize, Option<F>)>,
 }
 
-impl Shells {
+impl<F: Clone> Shells<F> {
     pub(super) fn of(actions: &Actions<'_>) -> Self {
         let mut ahead = actions.own_shells.clone();
         ahead.sort_by_key(|shell| (Reverse(shell.start), shell.end));
@@ -102,7 +102,7 @@ impl Shells {
     }
 
     /// Leaves subshells that end before the program at `index`, and enters those that begin with it.
-    pub(super) fn go_to(&mut self, index: usize, folder: &mut Option<Target>) {
+    pub(super) fn go_to(&mut self, index: usize, folder: &mut Option<F>) {
         while let Some((_, outer)) = self.open.pop_if(|(end, _)| *end <= index) {
             *folder = outer;
         }

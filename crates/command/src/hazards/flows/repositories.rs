@@ -151,7 +151,7 @@ fn leaves_alone(actions: &Actions<'_>) -> bool {
 }
 
 /// Whether a variable is set that changes the target of `cd`.
-fn sets_folder(actions: &Actions<'_>) -> bool {
+pub(super) fn sets_folder(actions: &Actions<'_>) -> bool {
     // `cd X` searches `CDPATH` first, and `cd` and `cd -` use the others.
     let names = ["CDPATH", "cdpath", "HOME", "OLDPWD", "PWD"];
     actions.assignments.iter().any(|assignment| names.contains(&&*assignment.name))
@@ -171,10 +171,11 @@ fn starts_with_plus(word: &Arg<'_>) -> bool {
 }
 
 /// Programs with options to run others in another directory.
-const MOVERS: &[&str] = &["env", "find", "nsenter", "unshare", "systemd-run", "chroot", "make", "parallel"];
+pub(super) const MOVERS: &[&str] =
+    &["env", "find", "nsenter", "unshare", "systemd-run", "chroot", "make", "parallel"];
 
 /// Whether any of these programs has such an option.
-fn moves_others(actions: &Actions<'_>) -> bool {
+pub(super) fn moves_others(actions: &Actions<'_>) -> bool {
     let chooses = |word: &Arg<'_>| {
         word.known().is_none_or(|word| {
             // `env -C`, `make -C`, `--chdir`, `--directory`, `--workdir` and `find -execdir`.

@@ -1,31 +1,46 @@
-//! Decides on commands with the repositories that git would find on this disk.
+//! Decides on commands with what is on this disk: where links lead, and the repositories that git would find.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::path::{Path, PathBuf};
 
-use stockade_command::{CommandContext, CommandDecision, FoundRepository, RepositoryFacts};
+use stockade_command::{CommandContext, CommandDecision, Effect, FoundRepository, RepositoryFacts};
 use stockade_git::{FoundGit, GitRepository, find_git};
+
+use super::links;
 
 /// Maximum number of directories that are examined for one text. The others are unknown.
 const MAX_FOLDERS: usize = 32;
 
-/// Decides on a text, examines the directories in which it would start git, and decides again if there are any. Also
-/// returns the context with the findings, for a search for suggestions.
+/// Decides on a text, follows the links in the paths that it names, examines the directories in which it would start git, and
+/// decides again if there are any. Also returns the context with the findings, for a search for suggestions.
 ///
 /// `decide` is called once or twice and must be deterministic.
+#[expect(clippy::disallowed_methods, reason = "the home of the user is where the commands run")]
 pub fn decide_on_disk<'t, 'p>(
     place: CommandContext,
     decide: impl Fn(&CommandContext) -> CommandDecision<'t, 'p>,
 ) -> (CommandDecision<'t, 'p>, CommandContext) {
-    let mut place =
-        CommandContext { cwd: place.cwd.map(absolute), workspace: place.workspace.map(absolute), ..place };
+    let home = || env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let mut place = CommandContext {
+        cwd: place.cwd.map(absolute),
+        workspace: place.workspace.map(absolute),
+        home: place.home.or_else(home),
+        ..place
+    };
     let decision = decide(&place);
-    if decision.git_folders().is_empty() {
+    if decision.effect == Effect::Deny {
         return (decision, place);
     }
-    let workspace = place.workspace.as_deref().or(place.cwd.as_deref());
-    place.repositories = look(decision.git_folders(), workspace);
-    (decide(&place), place)
+    place.links = links::followed(decision.paths(), &place);
+    if !decision.git_folders().is_empty() {
+        let workspace = place.workspace.as_deref().or(place.cwd.as_deref());
+        place.repositories = look(decision.git_folders(), workspace);
+    }
+    match place.links.is_empty() && place.repositories.is_empty() {
+        true => (decision, place),
+        false => (decide(&place), place),
+    }
 }
 
 /// Makes a directory absolute, relative to the current one.

@@ -1,0 +1,162 @@
+//! Where the paths that a command names lead on this disk.
+#![expect(clippy::disallowed_methods, reason = "reads links and lists directories for patterns")]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use stockade_command::{CommandContext, LinkEnds};
+use stockade_text::resolve_path;
+
+/// Links that the kernel follows in one path.
+const MAX_LINKS: usize = 40;
+
+/// Maximum number of directory entries that are read for the patterns of one text.
+const MAX_ENTRIES: usize = 10_000;
+
+/// Entries of these differ from process to process, so what they mean here says nothing about the command.
+const OF_PROCESSES: &[&str] = &["/proc", "/dev"];
+
+/// Returns where paths end that lead through symbolic links: all ends of a pattern. Links above the workspace and the home do
+/// not count, since their own names lead through them as well.
+pub(crate) fn followed(paths: &[PathBuf], place: &CommandContext) -> BTreeMap<PathBuf, LinkEnds> {
+    let mut disk = Disk::default();
+    let workspace = place.workspace.as_deref().or(place.cwd.as_deref());
+    let known: Vec<Known<'_>> =
+        workspace.into_iter().chain(place.home.as_deref()).map(|named| disk.known(named)).collect();
+    let mut links = BTreeMap::new();
+    for path in paths {
+        let mut ends = BTreeSet::new();
+        if !disk.ends(path, &mut ends) {
+            links.insert(path.clone(), LinkEnds::Unknown);
+            continue;
+        }
+        let plain = resolve_path(Path::new("/"), path);
+        let ends: Vec<PathBuf> =
+            ends.into_iter().map(|end| named_alike(end, &known)).filter(|end| *end != plain).collect();
+        if !ends.is_empty() {
+            links.insert(path.clone(), LinkEnds::Known(ends));
+        }
+    }
+    links
+}
+
+/// A directory by its name and by where it is.
+struct Known<'p> {
+    named: &'p Path,
+    real: PathBuf,
+}
+
+/// Returns a real path with the name that a directory around it is known by.
+fn named_alike(end: PathBuf, known: &[Known<'_>]) -> PathBuf {
+    let below = |known: &Known<'_>| end.strip_prefix(&known.real).ok().map(|rest| known.named.join(rest));
+    known.iter().find_map(below).unwrap_or(end)
+}
+
+/// The links of the disk, each read once.
+#[derive(Default)]
+struct Disk {
+    read: HashMap<PathBuf, Entry>,
+    entries: usize,
+}
+
+/// What a name is.
+#[derive(Debug, Clone)]
+enum Entry {
+    Link(PathBuf),
+    Other,
+    /// Nothing is below it that could be a link.
+    Nothing,
+}
+
+impl Disk {
+    fn known<'p>(&mut self, named: &'p Path) -> Known<'p> {
+        Known { named, real: self.end(named).unwrap_or_else(|| named.to_owned()) }
+    }
+
+    /// Adds the ends of a path, in which names can be patterns. Returns whether these are all.
+    fn ends(&mut self, path: &Path, ends: &mut BTreeSet<PathBuf>) -> bool {
+        let names: Vec<Component<'_>> = path.components().collect();
+        let is_pattern =
+            |name: &Component<'_>| name.as_os_str().as_encoded_bytes().iter().any(|b| b"*?[".contains(b));
+        // A file may have the letters of a pattern in its name.
+        ends.extend(self.end(path));
+        let Some(at) = names.iter().position(is_pattern) else { return true };
+        let (folder, rest) = names.split_at_checked(at).unwrap_or_default();
+        let Some(folder) = self.end(&folder.iter().collect::<PathBuf>()) else { return true };
+        let rest: PathBuf = rest.iter().skip(1).collect();
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            self.entries += 1;
+            let Ok(kind) = entry.file_type() else { continue };
+            // Only below a directory does a pattern go on.
+            let is_asked = kind.is_symlink() || (kind.is_dir() && !rest.as_os_str().is_empty());
+            let is_whole = !is_asked || self.ends(&folder.join(entry.file_name()).join(&rest), ends);
+            if !is_whole || self.entries > MAX_ENTRIES {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Returns where a path ends, or where a file would be that is not there yet. Nothing for files of processes, and where the
+    /// kernel gives up.
+    fn end(&mut self, path: &Path) -> Option<PathBuf> {
+        let mut real = PathBuf::from("/");
+        let mut due = names_of(path);
+        let mut links = 0;
+        while let Some(name) = due.pop_front() {
+            if name == ".." {
+                real.pop();
+                continue;
+            }
+            real.push(&name);
+            if OF_PROCESSES.iter().any(|folder| real == Path::new(folder)) {
+                return None;
+            }
+            match self.entry(&real) {
+                Entry::Link(to) => {
+                    links += 1;
+                    if links > MAX_LINKS {
+                        return None;
+                    }
+                    real.pop();
+                    if to.is_absolute() {
+                        real = PathBuf::from("/");
+                    }
+                    names_of(&to).into_iter().rev().for_each(|name| due.push_front(name));
+                }
+                Entry::Other => {}
+                Entry::Nothing => {
+                    real.extend(&due);
+                    return Some(resolve_path(Path::new("/"), &real));
+                }
+            }
+        }
+        Some(real)
+    }
+
+    fn entry(&mut self, path: &Path) -> Entry {
+        if let Some(entry) = self.read.get(path) {
+            return entry.clone();
+        }
+        let entry = match fs::read_link(path) {
+            Ok(to) => Entry::Link(to),
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Entry::Other,
+            // Missing, or hidden from this user and so from the command.
+            Err(_) => Entry::Nothing,
+        };
+        self.read.insert(path.to_owned(), entry.clone());
+        entry
+    }
+}
+
+fn names_of(path: &Path) -> VecDeque<OsString> {
+    let names = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsStr::new("..").to_owned()),
+        _ => None,
+    });
+    names.collect()
+}
