@@ -62,7 +62,7 @@ pub enum DeclaredKind {
 pub struct DeclaredTool {
     /// What the tool does. By default, the table of the tools of harnesses decides by its name.
     pub kind: Option<DeclaredKind>,
-    /// The arguments with the command, the paths or the URLs. If there are none, usual names are looked for.
+    /// The arguments with the command, the paths or the URLs. Empty: usual names are looked for.
     pub argument_names: Vec<String>,
     /// Whether the tool is one of a harness, whose own tools, such as to-do lists, access nothing.
     pub is_of_harness: bool,
