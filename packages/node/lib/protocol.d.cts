@@ -895,7 +895,11 @@ export interface ExecResult {
   review?: ReviewOutcome | null;
   /** The signal that ended it. */
   signal?: number | null;
+  stderr?: string | null;
   stderrBase64: string;
+  /** The output as text, if `output` is `text`. Bytes that are not UTF-8 are replaced by U+FFFD. */
+  stdout?: string | null;
+  /** The output in Base64; empty with `stream` or if `output` is `text`. */
   stdoutBase64: string;
   timedOut: boolean;
   /** Whether output was dropped. */
@@ -1245,6 +1249,9 @@ export type ListOrText = string | string[];
 /** How much of the network a command reaches. */
 export type NetworkMode = "open" | "broker-only" | "none";
 
+/** The form of output. */
+export type OutputForm = "bytes" | "text";
+
 /** CPU priority of a command. */
 export type Priority = "normal" | "low" | "idle";
 
@@ -1483,6 +1490,8 @@ export interface ExecParams {
   execution?: string;
   /** The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most. */
   maxOutputBytes?: number | null;
+  /** The form of the output in the answer: `bytes` (in Base64, the default) or `text`. */
+  output?: OutputForm;
   /** The `id` of the question that was shown to the user, from `data.question` of the refusal. If the command or a file that it names has changed since, nothing runs. */
   question?: string | null;
   /** A session of an agent: its answers apply, and the command counts as one of its steps. */
@@ -1495,6 +1504,8 @@ export interface ExecParams {
   stream?: boolean;
   /** The time limit; two minutes by default. */
   timeoutMs?: number | null;
+  /** The workspace; that of the session or of the server by default. Short for `workspace` of `spec`. */
+  workspace?: string | null;
 }
 
 export interface GraphBeginParams {

@@ -1112,6 +1112,7 @@ class _ExecResult(TypedDict):
     """Exit code of the command; or 123 when files were quarantined, or a changed link resolves to the home directory or to files that other programs obey; 124 when it timed out, 126 when the program cannot be run, 127 when the program was not found, 128 plus the signal number when a signal ended it."""
     stderrBase64: str
     stdoutBase64: str
+    """The output in Base64; empty with `stream` or if `output` is `text`."""
     timedOut: bool
     truncated: bool
     """Whether output was dropped."""
@@ -1144,6 +1145,9 @@ class ExecResult(_ExecResult, total=False):
     """Its changes, if it ran on an overlay of the workspace: `changes.diff` shows them."""
     signal: Optional[int]
     """The signal that ended it."""
+    stderr: Optional[str]
+    stdout: Optional[str]
+    """The output as text, if `output` is `text`. Bytes that are not UTF-8 are replaced by U+FFFD."""
     warning: Optional[str]
     """A warning to show to the user: the command ran without a sandbox."""
 
@@ -1588,6 +1592,9 @@ ListOrText = Union[str, list[str]]
 
 #: How much of the network a command reaches.
 NetworkMode = Literal["open", "broker-only", "none"]
+
+#: The form of output.
+OutputForm = Literal["bytes", "text"]
 
 #: CPU priority of a command.
 Priority = Literal["normal", "low", "idle"]
@@ -2243,11 +2250,13 @@ class Methods:
         evaluate: Optional[bool] = None,
         execution: Optional[str] = None,
         maxOutputBytes: Optional[int] = None,
+        output: Optional["OutputForm"] = None,
         question: Optional[str] = None,
         session: Optional[str] = None,
         spec: Optional["SandboxSpec"] = None,
         stdinBase64: Optional[str] = None,
         timeoutMs: Optional[int] = None,
+        workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ExecResult":
         """Run a command in a sandbox. By default it has no network and sees the workspace and the toolchains of the home; `spec` allows more. A command that `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides, and every decision is recorded.
@@ -2259,11 +2268,13 @@ class Methods:
         - `evaluate`: Whether the built-in rules decide first, and denied commands are refused; true by default. With false, only the sandbox restricts the command, except for rules of the server, which always apply.
         - `execution`: The task of which the command is a step; the session's by default. Without either, no step is counted.
         - `maxOutputBytes`: The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most.
+        - `output`: The form of the output in the answer: `bytes` (in Base64, the default) or `text`.
         - `question`: The `id` of the question that was shown to the user, from `data.question` of the refusal. If the command or a file that it names has changed since, nothing runs.
         - `session`: A session of an agent: its answers apply, and the command counts as one of its steps.
         - `spec`: The sandbox spec.
         - `stdinBase64`: Its standard input, in Base64; empty by default.
         - `timeoutMs`: The time limit; two minutes by default.
+        - `workspace`: The workspace; that of the session or of the server by default. Short for `workspace` of `spec`.
         """
         answer = self._send(
             "exec",
@@ -2275,11 +2286,13 @@ class Methods:
                 "evaluate": evaluate,
                 "execution": execution,
                 "maxOutputBytes": maxOutputBytes,
+                "output": output,
                 "question": question,
                 "session": session,
                 "spec": spec,
                 "stdinBase64": stdinBase64,
                 "timeoutMs": timeoutMs,
+                "workspace": workspace,
             },
             timeout,
         )
@@ -2295,11 +2308,13 @@ class Methods:
         evaluate: Optional[bool] = None,
         execution: Optional[str] = None,
         maxOutputBytes: Optional[int] = None,
+        output: Optional["OutputForm"] = None,
         question: Optional[str] = None,
         session: Optional[str] = None,
         spec: Optional["SandboxSpec"] = None,
         stdinBase64: Optional[str] = None,
         timeoutMs: Optional[int] = None,
+        workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ExecStream":
         """Run a command as `exec` does, and get what it prints while it runs.
@@ -2311,11 +2326,13 @@ class Methods:
         - `evaluate`: Whether the built-in rules decide first, and denied commands are refused; true by default. With false, only the sandbox restricts the command, except for rules of the server, which always apply.
         - `execution`: The task of which the command is a step; the session's by default. Without either, no step is counted.
         - `maxOutputBytes`: The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most.
+        - `output`: The form of the output in the answer: `bytes` (in Base64, the default) or `text`.
         - `question`: The `id` of the question that was shown to the user, from `data.question` of the refusal. If the command or a file that it names has changed since, nothing runs.
         - `session`: A session of an agent: its answers apply, and the command counts as one of its steps.
         - `spec`: The sandbox spec.
         - `stdinBase64`: Its standard input, in Base64; empty by default.
         - `timeoutMs`: The time limit; two minutes by default.
+        - `workspace`: The workspace; that of the session or of the server by default. Short for `workspace` of `spec`.
         """
         return self._stream(
             {
@@ -2326,11 +2343,13 @@ class Methods:
                 "evaluate": evaluate,
                 "execution": execution,
                 "maxOutputBytes": maxOutputBytes,
+                "output": output,
                 "question": question,
                 "session": session,
                 "spec": spec,
                 "stdinBase64": stdinBase64,
                 "timeoutMs": timeoutMs,
+                "workspace": workspace,
             },
             timeout,
         )
@@ -3557,11 +3576,13 @@ class AsyncMethods:
         evaluate: Optional[bool] = None,
         execution: Optional[str] = None,
         maxOutputBytes: Optional[int] = None,
+        output: Optional["OutputForm"] = None,
         question: Optional[str] = None,
         session: Optional[str] = None,
         spec: Optional["SandboxSpec"] = None,
         stdinBase64: Optional[str] = None,
         timeoutMs: Optional[int] = None,
+        workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "ExecResult":
         """Run a command in a sandbox. By default it has no network and sees the workspace and the toolchains of the home; `spec` allows more. A command that `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides, and every decision is recorded.
@@ -3573,11 +3594,13 @@ class AsyncMethods:
         - `evaluate`: Whether the built-in rules decide first, and denied commands are refused; true by default. With false, only the sandbox restricts the command, except for rules of the server, which always apply.
         - `execution`: The task of which the command is a step; the session's by default. Without either, no step is counted.
         - `maxOutputBytes`: The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most.
+        - `output`: The form of the output in the answer: `bytes` (in Base64, the default) or `text`.
         - `question`: The `id` of the question that was shown to the user, from `data.question` of the refusal. If the command or a file that it names has changed since, nothing runs.
         - `session`: A session of an agent: its answers apply, and the command counts as one of its steps.
         - `spec`: The sandbox spec.
         - `stdinBase64`: Its standard input, in Base64; empty by default.
         - `timeoutMs`: The time limit; two minutes by default.
+        - `workspace`: The workspace; that of the session or of the server by default. Short for `workspace` of `spec`.
         """
         answer = await self._send(
             "exec",
@@ -3589,11 +3612,13 @@ class AsyncMethods:
                 "evaluate": evaluate,
                 "execution": execution,
                 "maxOutputBytes": maxOutputBytes,
+                "output": output,
                 "question": question,
                 "session": session,
                 "spec": spec,
                 "stdinBase64": stdinBase64,
                 "timeoutMs": timeoutMs,
+                "workspace": workspace,
             },
             timeout,
         )
@@ -3609,11 +3634,13 @@ class AsyncMethods:
         evaluate: Optional[bool] = None,
         execution: Optional[str] = None,
         maxOutputBytes: Optional[int] = None,
+        output: Optional["OutputForm"] = None,
         question: Optional[str] = None,
         session: Optional[str] = None,
         spec: Optional["SandboxSpec"] = None,
         stdinBase64: Optional[str] = None,
         timeoutMs: Optional[int] = None,
+        workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "AsyncExecStream":
         """Run a command as `exec` does, and get what it prints while it runs.
@@ -3625,11 +3652,13 @@ class AsyncMethods:
         - `evaluate`: Whether the built-in rules decide first, and denied commands are refused; true by default. With false, only the sandbox restricts the command, except for rules of the server, which always apply.
         - `execution`: The task of which the command is a step; the session's by default. Without either, no step is counted.
         - `maxOutputBytes`: The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most.
+        - `output`: The form of the output in the answer: `bytes` (in Base64, the default) or `text`.
         - `question`: The `id` of the question that was shown to the user, from `data.question` of the refusal. If the command or a file that it names has changed since, nothing runs.
         - `session`: A session of an agent: its answers apply, and the command counts as one of its steps.
         - `spec`: The sandbox spec.
         - `stdinBase64`: Its standard input, in Base64; empty by default.
         - `timeoutMs`: The time limit; two minutes by default.
+        - `workspace`: The workspace; that of the session or of the server by default. Short for `workspace` of `spec`.
         """
         return await self._stream(
             {
@@ -3640,11 +3669,13 @@ class AsyncMethods:
                 "evaluate": evaluate,
                 "execution": execution,
                 "maxOutputBytes": maxOutputBytes,
+                "output": output,
                 "question": question,
                 "session": session,
                 "spec": spec,
                 "stdinBase64": stdinBase64,
                 "timeoutMs": timeoutMs,
+                "workspace": workspace,
             },
             timeout,
         )
@@ -4427,6 +4458,7 @@ __all__ = [
     "NetCheckResult",
     "NetworkAccess",
     "NetworkMode",
+    "OutputForm",
     "ParseObstacle",
     "PathAuthorizeResult",
     "PathAuthorizeResults",

@@ -309,6 +309,38 @@ fn text(base64: &Value) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
+#[test]
+fn output_is_text_if_the_request_asks_for_text() {
+    let mut serving = Serving::start(&[]);
+    let workspace = serving.workspace();
+    let command = "pwd; printf 'a\\377b' >&2";
+    for agent in [Value::Null, json!("bot")] {
+        let mut params = json!({"command": command, "workspace": workspace, "output": "text"});
+        params["agent"] = agent;
+        let answer = serving.call("exec", &params);
+        let result = &answer["result"];
+        assert_eq!(result["stdout"], format!("{workspace}\n"), "{answer}");
+        assert_eq!(
+            (&result["stderr"], &result["stdoutBase64"]),
+            (&json!("a\u{fffd}b"), &json!("")),
+            "{answer}"
+        );
+        params["output"] = json!("bytes");
+        let result = serving.call("exec", &params)["result"].clone();
+        assert_eq!((&result["stderrBase64"], &result["stdout"]), (&json!("Yf9i"), &Value::Null), "{result}");
+    }
+    for (params, why) in [
+        (json!({"command": "ls", "workspace": workspace, "spec": {"workspace": "/srv"}}), "differ"),
+        (json!({"command": "ls", "workspace": workspace, "output": "txt"}), "did you mean `text`?"),
+        (json!({"command": "ls", "workspace": workspace, "output": "text", "stream": true}), "are bytes"),
+        (json!({"command": "ls", "workspace": "relative"}), "relative"),
+    ] {
+        let answer = serving.call("exec", &params);
+        let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{params}: {answer}"));
+        assert!(message.contains(why), "{params}: {message}");
+    }
+}
+
 /// The debug build has methods with a bug; a release build unwinds in the same way.
 #[test]
 fn a_bug_in_one_request_ends_no_other() {

@@ -6,7 +6,7 @@ mod streamed;
 pub(crate) use streamed::OutputPiece;
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,6 +63,8 @@ pub(super) struct Exec {
     command: Option<String>,
     /// The command as a program and its arguments, without a shell.
     argv: Option<Vec<String>>,
+    /// The workspace; that of the session or of the server by default. Short for `workspace` of `spec`.
+    workspace: Option<PathBuf>,
     /// The sandbox spec.
     #[serde(default)]
     spec: SpecPatch,
@@ -76,6 +78,9 @@ pub(super) struct Exec {
     timeout_ms: Option<u64>,
     /// The output limit; 1 MiB by default, 8 MiB at most. With `stream`, 32 MiB by default, 1 GiB at most.
     max_output_bytes: Option<u64>,
+    /// The form of the output in the answer: `bytes` (in Base64, the default) or `text`.
+    #[serde(default)]
+    output: OutputForm,
     /// Whether to send the output while the command runs, in notifications `exec.output`, instead of in the answer; false by
     /// default. A client that does not read blocks the command.
     #[serde(default)]
@@ -94,6 +99,15 @@ pub(super) struct Exec {
     /// The task of which the command is a step; the session's by default. Without either, no step is counted.
     #[serde(default)]
     execution: String,
+}
+
+/// The form of output.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum OutputForm {
+    #[default]
+    Bytes,
+    Text,
 }
 
 const fn always() -> bool {
@@ -116,8 +130,14 @@ pub(super) struct Ended {
     /// The signal that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<i32>,
+    /// The output in Base64; empty with `stream` or if `output` is `text`.
     stdout_base64: String,
     stderr_base64: String,
+    /// The output as text, if `output` is `text`. Bytes that are not UTF-8 are replaced by U+FFFD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stdout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr: Option<String>,
     /// Whether output was dropped.
     truncated: bool,
     /// How many bytes were dropped, because they exceeded the limit or the client did not read them in time.
@@ -230,7 +250,7 @@ impl Parameters for Exec {
             return Err(Fault::new(fault::CANCELLED, "it was cancelled before it began, and nothing ran"));
         }
         if !self.stream {
-            let _kept = kept(server, caller, self.output())?;
+            let _kept = kept(server, caller, self.max_output())?;
             return self.ran(server, control).map(|ended| Json::of(&ended));
         }
         let streamed = Streamed::begin(caller, &mut control)?;
@@ -262,12 +282,21 @@ fn kept<'c>(server: &Server, caller: &AskedBy<'c>, bytes: u64) -> Result<KeptOut
 
 impl Exec {
     /// The output limit.
-    fn output(&self) -> u64 {
+    fn max_output(&self) -> u64 {
         let (usual, most) = if self.stream { (STREAMED, MAX_STREAMED) } else { (OUTPUT, MAX_OUTPUT) };
         self.max_output_bytes.unwrap_or(usual).min(most)
     }
 
-    fn ran(self, server: &Server, control: RunControl) -> Result<Ended, Fault> {
+    fn ran(mut self, server: &Server, control: RunControl) -> Result<Ended, Fault> {
+        if let Some(workspace) = self.workspace.take() {
+            if self.spec.workspace.as_ref().is_some_and(|other| *other != workspace) {
+                return Err(Fault::parameters("`workspace` and `spec.workspace` differ: give one of them"));
+            }
+            self.spec.workspace = Some(workspace);
+        }
+        if self.stream && self.output == OutputForm::Text {
+            return Err(Fault::parameters("the pieces of `stream` are bytes: leave out `output`"));
+        }
         let shown = text(self.command.clone(), self.argv.as_deref())?;
         if let Some(session) = guarded::session(server, &self)? {
             return guarded::run(server, &session, self, control);
@@ -278,7 +307,7 @@ impl Exec {
                 "`answer`, `question`, `session` and `execution` need an `agent`; other commands never ask a question",
             ));
         }
-        let (output, streams) = (self.output(), streams(self.stream));
+        let (output, form, streams) = (self.max_output(), self.output, streams(self.stream));
         let words = match (&self.command, &self.argv) {
             (Some(command), None) => ["/bin/bash", "-c", command].map(str::to_owned).to_vec(),
             (_, Some(argv)) => argv.clone(),
@@ -307,7 +336,7 @@ impl Exec {
         let report = prepared.run(started, streams).map_err(|error| not_run(&error))?;
         match &report.unrecorded {
             Some(error) => Err(unrecorded(error)),
-            None => Ok(Ended::of(&report)),
+            None => Ok(Ended::of(&report, form)),
         }
     }
 }
@@ -390,8 +419,18 @@ fn not_run(error: &NotRun) -> Fault {
     }
 }
 
+impl OutputForm {
+    fn base64(self, bytes: &[u8]) -> String {
+        if self == Self::Bytes { base64_of(bytes) } else { String::new() }
+    }
+
+    fn text(self, bytes: &[u8]) -> Option<String> {
+        (self == Self::Text).then(|| String::from_utf8_lossy(bytes).into_owned())
+    }
+}
+
 impl Ended {
-    fn of(report: &RunReport) -> Self {
+    fn of(report: &RunReport, form: OutputForm) -> Self {
         let RunReport { plan, outcome, broker_lost, .. } = report;
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let moved = |found: &stockade_guard::exec::Quarantined| Moved {
@@ -405,8 +444,10 @@ impl Ended {
             command_exit_code: outcome.end.exit_code().into(),
             end: outcome.end.name(),
             signal: signal(outcome.end),
-            stdout_base64: base64_of(&outcome.output.stdout),
-            stderr_base64: base64_of(&outcome.output.stderr),
+            stdout_base64: form.base64(&outcome.output.stdout),
+            stderr_base64: form.base64(&outcome.output.stderr),
+            stdout: form.text(&outcome.output.stdout),
+            stderr: form.text(&outcome.output.stderr),
             truncated: outcome.output.truncated(),
             dropped_bytes: outcome.output.dropped + outcome.output.untaken,
             pieces: None,

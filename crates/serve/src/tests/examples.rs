@@ -86,7 +86,7 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ),
     (
         "exec",
-        r#"{"command": "echo hello; touch made", "spec": {"workspace": "/srv/work"}, "timeoutMs": 5000}"#,
+        r#"{"command": "echo hello; touch made", "workspace": "/srv/work", "output": "text", "timeoutMs": 5000}"#,
     ),
     ("cancel", r#"{"id": 7}"#),
     ("changes.list", "{}"),

@@ -12,7 +12,7 @@ use stockade_guard::policy::ToolCatalog;
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{DecisionLayer, PendingRun, Ran, RunAnswer, Session};
 
-use super::{Ended, Exec, streams};
+use super::{Ended, Exec, OutputForm, streams};
 use crate::Server;
 use crate::fault::{self, Fault};
 use crate::guarded::{self, exhausted, refused, undecided};
@@ -76,7 +76,7 @@ pub(super) fn run(
     mut exec: Exec,
     control: RunControl,
 ) -> Result<Ended, Fault> {
-    let (output, streams) = (exec.output(), streams(exec.stream));
+    let (output, streams) = (exec.max_output(), streams(exec.stream));
     if exec.stdin_base64.is_some() {
         return Err(Fault::parameters(
             "a command of an agent reads no standard input: what was judged would not be all that runs",
@@ -134,13 +134,13 @@ fn run_at_once(
         answer => answer,
     };
     match answer {
-        RunAnswer::Ran(ran) if exec.stream => Ok(ended(*ran, None)),
+        RunAnswer::Ran(ran) if exec.stream => Ok(ended(*ran, None, exec.output)),
         RunAnswer::Ran(ran) => {
             let printed = &ran.report.outcome.output;
             let all = [printed.stdout.as_slice(), printed.stderr.as_slice()].concat();
             let overrides = ProfileOverride::default();
             let result = session.result(PROFILE, &all, None, Scanner::builtin(), &overrides);
-            Ok(ended(*ran, Some(result.map_err(|error| undecided(&error))?)))
+            Ok(ended(*ran, Some(result.map_err(|error| undecided(&error))?), exec.output))
         }
         RunAnswer::Refused(decision) if decision.layer == DecisionLayer::Limits => Err(exhausted(&decision)),
         RunAnswer::Refused(decision) => Err(refused(&decision)),
@@ -164,8 +164,8 @@ fn wider(mode: SandboxMode, holds: SandboxMode) -> Fault {
     Fault::new(fault::REFUSED, message).with(json!({"decision": "deny", "rule": "execSandbox.mode"}))
 }
 
-fn ended(ran: Ran, result: Option<ToolResult>) -> Ended {
-    Ended { decision: Some(ran.decision), result, ..Ended::of(&ran.report) }
+fn ended(ran: Ran, result: Option<ToolResult>, form: OutputForm) -> Ended {
+    Ended { decision: Some(ran.decision), result, ..Ended::of(&ran.report, form) }
 }
 
 /// The client asks the user and repeats the request with the answer.
