@@ -61,6 +61,8 @@ pub(super) static METHODS: &[Method] = &[
     #[cfg(target_os = "linux")]
     Method::of::<tool::Before>(),
     #[cfg(target_os = "linux")]
+    Method::of::<tool::Answer>(),
+    #[cfg(target_os = "linux")]
     Method::of::<tool::After>(),
     Method::of::<path::Authorize>(),
     Method::of::<command::Parse>(),

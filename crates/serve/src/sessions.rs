@@ -4,12 +4,11 @@
     reason = "measures the time of its limits, and how long a session is idle"
 )]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
-use stockade_guard::Call;
 use stockade_guard::admission::PathGuard;
 use stockade_guard::admission::answers::CommandAnswers;
 use stockade_guard::limits::Usage;
@@ -18,6 +17,7 @@ use stockade_guard::limits::store::{
     AgentLimits, CallPermit, CallRefusal, CallVerdict, MemoryStore, SharedLimits,
 };
 use stockade_guard::policy::SandboxConfig;
+use stockade_guard::{Call, Decision};
 
 use super::connection_queue::ConnectionQueue;
 use super::fault::{self, Fault};
@@ -34,6 +34,9 @@ const MAX_OF_CLIENT: usize = 64;
 
 /// Maximum number of unsettled calls of a session.
 const MAX_PERMITS: usize = 256;
+
+/// Maximum number of unanswered questions about tools of a session.
+const MAX_ASKED: usize = 64;
 
 /// Maximum length of names that clients choose, in bytes.
 const MAX_NAME: usize = 128;
@@ -68,6 +71,8 @@ pub(super) struct Session {
     permits: Mutex<Permits>,
     /// The user's answers to commands.
     answers: Arc<CommandAnswers>,
+    /// Decisions about tools that the user was asked about and has not answered, oldest first.
+    asked: Mutex<VecDeque<Decision>>,
 }
 
 #[derive(Debug)]
@@ -234,7 +239,12 @@ impl Session {
     /// A session of an agent.
     pub(super) fn guarded(guarded: Guarded) -> Self {
         let answers = Arc::clone(guarded.answers());
-        Self { kind: Kind::Guarded(Box::new(guarded)), permits: Mutex::default(), answers }
+        Self {
+            kind: Kind::Guarded(Box::new(guarded)),
+            permits: Mutex::default(),
+            answers,
+            asked: Mutex::default(),
+        }
     }
 
     /// A session without an agent.
@@ -243,7 +253,12 @@ impl Session {
         let clock: Clock = Box::new(move || start.elapsed());
         let limits = SharedLimits::new(limits, MemoryStore::new(clock));
         let free = Box::new(Free { paths: Mutex::new(Paths::Configured(paths)), limits });
-        Self { kind: Kind::Free(free), permits: Mutex::default(), answers: Arc::new(answers) }
+        Self {
+            kind: Kind::Free(free),
+            permits: Mutex::default(),
+            answers: Arc::new(answers),
+            asked: Mutex::default(),
+        }
     }
 
     /// Returns the agent that was named on opening, if any.
@@ -262,6 +277,24 @@ impl Session {
     /// Returns the user's answers to commands.
     pub(super) const fn answers(&self) -> &Arc<CommandAnswers> {
         &self.answers
+    }
+
+    /// Keeps a decision until the user answers. The oldest unanswered ones are forgotten.
+    pub(super) fn ask(&self, decision: Decision) {
+        let mut asked = lock(&self.asked);
+        asked.push_back(decision);
+        while asked.len() > MAX_ASKED {
+            asked.pop_front();
+        }
+    }
+
+    /// Removes and returns the decision that is answered.
+    pub(super) fn answered(&self, id: &str) -> Result<Decision, Fault> {
+        let mut asked = lock(&self.asked);
+        let at = asked.iter().position(|decision| decision.id == id);
+        at.and_then(|at| asked.remove(at)).ok_or_else(|| {
+            Fault::parameters("unknown question; each question of `tool.before` is answered once")
+        })
     }
 
     /// Calls the path guard of a session without an agent, which remembers answers. Its configuration is that of the session, or

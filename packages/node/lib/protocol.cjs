@@ -49,6 +49,7 @@ exports.METHODS = Object.freeze({
   sourceApply: "source.apply",
   sourceResolve: "source.resolve",
   toolAfter: "tool.after",
+  toolAnswer: "tool.answer",
   toolBefore: "tool.before",
   toolsResolve: "tools.resolve",
   version: "version",

@@ -1166,6 +1166,12 @@ export interface ToolAfterResult {
   text: string;
 }
 
+/** The decision whose answer is on record. */
+export interface ToolAnswerResult {
+  /** The `id` of the decision. */
+  id: string;
+}
+
 /** The decision about a call. */
 export interface ToolBeforeResult {
   /** The arguments to use in place of the given ones, because the command has to run in the sandbox. */
@@ -1269,6 +1275,9 @@ export type Severity = "WARN" | "CRITICAL";
 
 /** The shell that parses the text. */
 export type Shell = "bash" | "sh" | "zsh";
+
+/** The user's answer about a tool. */
+export type ToolAnswer = "allow" | "deny";
 
 /** What a tool does. */
 export type ToolKind = "shell" | "read" | "write" | "edit" | "list" | "search" | "fetch" | "other";
@@ -1735,6 +1744,15 @@ export interface ToolAfterParams {
   session?: string | null;
 }
 
+export interface ToolAnswerParams {
+  /** What the user said. */
+  answer: ToolAnswer;
+  /** The `id` of the decision. */
+  id: string;
+  /** The session in which the tool was asked about. */
+  session?: string | null;
+}
+
 export interface ToolBeforeParams {
   /** The names of the arguments with the command, the paths or the URLs of a tool with a `kind`. By default, usual names are looked for: `command`, `file_path`, `path`, `url`. */
   argumentNames?: string[];
@@ -1850,6 +1868,7 @@ export interface MethodTypes {
   "source.apply": { params: SourceApplyParams; result: SourceApplyResult };
   "source.resolve": { params: SourceResolveParams; result: SourceResolveResult };
   "tool.after": { params: ToolAfterParams; result: ToolAfterResult };
+  "tool.answer": { params: ToolAnswerParams; result: ToolAnswerResult };
   "tool.before": { params: ToolBeforeParams; result: ToolBeforeResult };
   "tools.resolve": { params: ToolsResolveParams; result: ToolsResolveResult };
   "version": { params: VersionParams; result: VersionResult };
@@ -1945,6 +1964,8 @@ export interface MethodCalls {
   sourceResolve(params: SourceResolveParams, options?: CallOptions): Promise<SourceResolveResult>;
   /** Clean and scan the result of a tool, as the hook of a harness does. Show the model only the returned text. The findings are recorded. */
   toolAfter(params: ToolAfterParams, options?: CallOptions): Promise<ToolAfterResult>;
+  /** Record the user's answer to a question of `tool.before`. Use the tool only after this succeeded for `allow`. Each question is answered once. */
+  toolAnswer(params: ToolAnswerParams, options?: CallOptions): Promise<ToolAnswerResult>;
   /** Decide whether a tool may be used with these arguments, as the hook of a harness does: a command, path or host by the rules for it, and any other tool by the tool policy. The configuration of the session's agent decides, the call counts as a step, and every decision is recorded. */
   toolBefore(params: ToolBeforeParams, options?: CallOptions): Promise<ToolBeforeResult>;
   /** Return which tools of a list an agent may use. In the session of an agent its configuration decides, and other parameters can only narrow it. */

@@ -36,9 +36,23 @@ class ToolGuard {
   /** Returns the arguments to call a tool with, or rejects with `ToolRefused`. */
   async before(name, args) {
     const verdict = await this.judge(name, args);
-    const isAllowed = verdict.decision === "allow" || (verdict.decision === "ask" && (await this.#options.ask?.(verdict)) === true);
-    if (!isAllowed) throw new ToolRefused(verdict.message ?? "stockade refuses this call");
+    if (!(await this.#agrees(verdict))) throw new ToolRefused(verdict.message ?? "stockade refuses this call");
     return verdict.arguments ?? args;
+  }
+
+  /** Returns whether a call may be made. What the user says is recorded, and what cannot be recorded is refused. */
+  async #agrees(verdict) {
+    const { ask } = this.#options;
+    if (verdict.decision !== "ask" || ask === undefined) return verdict.decision === "allow";
+    const agrees = (await ask(verdict)) === true;
+    if (verdict.id === undefined) return agrees;
+    try {
+      await this.#send("tool.answer", { id: verdict.id, answer: agrees ? "allow" : "deny" });
+    } catch (error) {
+      if (!(error instanceof StockadeError)) throw error;
+      throw new ToolRefused(`stockade could not record the answer, so this is refused: ${error.message}`, { cause: error });
+    }
+    return agrees;
   }
 
   /** Cleans and scans the result of a tool. What cannot be scanned is withheld. */

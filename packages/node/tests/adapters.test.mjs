@@ -99,6 +99,8 @@ test("the user is asked where there is one", async () => {
     else await assert.rejects(called, ToolRefused);
     assert.deepEqual(asked.map(({ fix }) => fix), ["stockade allow builder unheard"]);
   }
+  const { events } = await client.auditQuery({ event: "approval_answered" });
+  assert.equal(events.length, 4);
   await assert.rejects(guard().before("unheard", {}), ToolRefused);
 });
 

@@ -1484,6 +1484,14 @@ class ToolAfterResult(_ToolAfterResult, total=False):
     """The result in the shape of the original, if it was changed."""
 
 
+@final
+class ToolAnswerResult(TypedDict):
+    """The decision whose answer is on record."""
+
+    id: str
+    """The `id` of the decision."""
+
+
 class _ToolBeforeResult(TypedDict):
     decision: str
     """`allow`, `ask` or `deny`. After `ask`, the tool may only be used if the user agrees."""
@@ -1614,6 +1622,9 @@ Severity = Literal["WARN", "CRITICAL"]
 #: The shell that parses the text.
 Shell = Literal["bash", "sh", "zsh"]
 
+#: The user's answer about a tool.
+ToolAnswer = Literal["allow", "deny"]
+
 #: What a tool does.
 ToolKind = Literal["shell", "read", "write", "edit", "list", "search", "fetch", "other"]
 
@@ -1730,6 +1741,7 @@ METHODS = (
     "source.apply",
     "source.resolve",
     "tool.after",
+    "tool.answer",
     "tool.before",
     "tools.resolve",
     "version",
@@ -2973,6 +2985,31 @@ class Methods:
             timeout,
         )
         return cast("ToolAfterResult", answer)
+
+    def tool_answer(
+        self,
+        *,
+        answer: "ToolAnswer",
+        id: str,
+        session: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> "ToolAnswerResult":
+        """Record the user's answer to a question of `tool.before`. Use the tool only after this succeeded for `allow`. Each question is answered once.
+
+        - `answer`: What the user said.
+        - `id`: The `id` of the decision.
+        - `session`: The session in which the tool was asked about.
+        """
+        answer = self._send(
+            "tool.answer",
+            {
+                "answer": answer,
+                "id": id,
+                "session": session,
+            },
+            timeout,
+        )
+        return cast("ToolAnswerResult", answer)
 
     def tool_before(
         self,
@@ -4300,6 +4337,31 @@ class AsyncMethods:
         )
         return cast("ToolAfterResult", answer)
 
+    async def tool_answer(
+        self,
+        *,
+        answer: "ToolAnswer",
+        id: str,
+        session: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> "ToolAnswerResult":
+        """Record the user's answer to a question of `tool.before`. Use the tool only after this succeeded for `allow`. Each question is answered once.
+
+        - `answer`: What the user said.
+        - `id`: The `id` of the decision.
+        - `session`: The session in which the tool was asked about.
+        """
+        answer = await self._send(
+            "tool.answer",
+            {
+                "answer": answer,
+                "id": id,
+                "session": session,
+            },
+            timeout,
+        )
+        return cast("ToolAnswerResult", answer)
+
     async def tool_before(
         self,
         *,
@@ -4512,6 +4574,8 @@ __all__ = [
     "StrippedCharacters",
     "SuggestedRule",
     "ToolAfterResult",
+    "ToolAnswer",
+    "ToolAnswerResult",
     "ToolArgumentLimit",
     "ToolBeforeResult",
     "ToolKind",

@@ -34,8 +34,14 @@ class StockadeToolset(WrapperToolset[Any]):
         is_asked = verdict["decision"] == "ask"
         if is_asked and self.defer and not ctx.tool_call_approved:
             raise ApprovalRequired(metadata=dict(verdict))
-        is_approved = is_asked and self.defer and ctx.tool_call_approved
-        if not is_approved and not await asyncio.to_thread(self.guard.agrees, verdict):
+        try:
+            if is_asked and self.defer:
+                agrees = await asyncio.to_thread(self.guard.answered, verdict, True)
+            else:
+                agrees = await asyncio.to_thread(self.guard.agrees, verdict)
+        except ToolRefused as refused:
+            raise ToolFailed(str(refused)) from refused
+        if not agrees:
             raise ToolFailed(verdict.get("message") or "stockade refuses this call")
         # Only a rewritten command is JSON; other arguments stay what the tool expects.
         result = await super().call_tool(name, {**tool_args, **(verdict.get("arguments") or {})}, ctx, tool)

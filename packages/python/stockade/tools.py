@@ -78,8 +78,18 @@ class ToolGuard:
 
     def agrees(self, verdict: ToolBeforeResult) -> bool:
         """Returns whether a call may be made, and asks the user if the verdict says so."""
-        asked = verdict["decision"] == "ask" and self._ask is not None
-        return verdict["decision"] == "allow" or (asked and self._ask is not None and self._ask(verdict) is True)
+        if verdict["decision"] != "ask" or self._ask is None:
+            return verdict["decision"] == "allow"
+        return self.answered(verdict, self._ask(verdict) is True)
+
+    def answered(self, verdict: ToolBeforeResult, agrees: bool) -> bool:
+        """Records what the user said about a call. What cannot be recorded is refused."""
+        if "id" in verdict:
+            try:
+                self._send("tool.answer", {"id": verdict["id"], "answer": "allow" if agrees else "deny"})
+            except StockadeError as error:
+                raise ToolRefused(f"stockade could not record the answer, so this is refused: {error}") from error
+        return agrees
 
     def shown(self, name: str, result: Any) -> ToolAfterResult:
         """Cleans and scans the result of a tool. What cannot be scanned is withheld."""

@@ -114,6 +114,8 @@ class Plain(Guarded):
                 with self.assertRaises(ToolRefused):
                     guard.before("unheard", {"a": 1})
             self.assertEqual([one["fix"] for one in asked], ["stockade allow builder unheard"])
+        answered = self.client.audit_query(event="approval_answered")["events"]
+        self.assertEqual(len(answered), 4)
         with self.assertRaises(ToolRefused):
             self.guard().before("unheard", {})
 

@@ -1,4 +1,4 @@
-//! `tool.before` and `tool.after`: the judge of the hooks, for programs that run tools themselves.
+//! `tool.before`, `tool.answer` and `tool.after`: the judge of the hooks, for programs that run tools themselves.
 //!
 //! The decision is made by the same code as for a hook (`stockade-harness`), so that both give one answer.
 
@@ -17,6 +17,7 @@ use stockade_harness::{HARNESSES, Harness};
 use stockade_text::{Format, parse};
 
 use super::exec::denied_by_server;
+use super::trail::unrecorded;
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;
 use crate::bounds::{MAX_TOOLS, at_most};
@@ -52,6 +53,34 @@ pub(super) struct Before {
     /// The task of which the call is a step; the session's by default.
     #[serde(default)]
     execution: String,
+}
+
+/// Record the user's answer to a question of `tool.before`. Use the tool only after this succeeded for `allow`. Each question is
+/// answered once.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Answer {
+    /// The `id` of the decision.
+    id: String,
+    /// What the user said.
+    answer: ToolAnswer,
+    /// The session in which the tool was asked about.
+    session: Option<String>,
+}
+
+/// The user's answer about a tool.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ToolAnswer {
+    Allow,
+    Deny,
+}
+
+/// The decision whose answer is on record.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answered {
+    /// The `id` of the decision.
+    id: String,
 }
 
 /// Clean and scan the result of a tool, as the hook of a harness does. Show the model only the returned text. The findings are
@@ -162,7 +191,28 @@ impl Parameters for Before {
         let task = of_agent.execution(&self.execution).to_owned();
         let agent = Agent::of_session(&CALLER, of_agent.agent(), session, task);
         let verdict = agent.before_declared(&call, &declared).map_err(|why| not_judged(&self.name, &why))?;
+        if let HookVerdict::Ask(Objection { decision: Some(asked), .. }) = &verdict {
+            opened.ask((**asked).clone());
+        }
         Ok(Json::of(&Judged::of(&agent, verdict)))
+    }
+}
+
+impl Parameters for Answer {
+    const METHOD: &'static str = "tool.answer";
+    const LANE: Lane = Lane::Work;
+    type Answer = Answered;
+
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let opened = session(server, self.session.as_deref())?;
+        let of_agent = guarded(&opened)?.now(server)?;
+        let decision = opened.answered(&self.id)?;
+        let answer = match self.answer {
+            ToolAnswer::Allow => "allow",
+            ToolAnswer::Deny => "deny",
+        };
+        of_agent.record_answer(&decision, answer).map_err(|error| unrecorded(&error))?;
+        Ok(Json::of(&Answered { id: decision.id }))
     }
 }
 

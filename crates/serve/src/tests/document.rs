@@ -78,7 +78,7 @@ program that runs tools gets the answers that Claude Code gets. A framework name
 | decision | what the program does |
 |---|---|
 | `allow` | uses the tool, with `arguments` of the answer if it has them: a command that has to run in the sandbox is rewritten to `stockade exec …` |
-| `ask` | shows `message` to the user, and uses the tool only if they agree; without a user, that is a refusal |
+| `ask` | shows `message` to the user, records what they say with `tool.answer`, and uses the tool only if they agree; without a user, that is a refusal |
 | `deny` | returns `message` to the model in place of a result |
 
 Every error is a refusal. Commands in `arguments` of the answer are for a shell of the same machine; elsewhere, run the

@@ -268,6 +268,37 @@ fn calls_count_and_are_recorded() {
     assert_eq!(found["result"]["events"].as_array().map(Vec::len), Some(1), "{found}");
 }
 
+/// What the user said about a question is on record, once.
+#[test]
+fn answers_are_recorded_once() {
+    let mut tools = Tools::new("", &json!({}));
+    for answer in ["allow", "deny"] {
+        let asked = tools.call("tool.before", &json!({"name": "unheard", "arguments": {}}))["result"].clone();
+        let params = json!({"id": asked["id"], "answer": answer});
+        assert_eq!(tools.call("tool.answer", &params)["result"]["id"], asked["id"]);
+        let found = tools.serving.call("audit.query", &json!({"event": "approval_answered", "limit": 1}));
+        let details = found["result"]["events"][0].to_string();
+        let id = asked["id"].as_str().unwrap();
+        assert!(details.contains(id) && details.contains(&format!("\"answer\":\"{answer}\"")), "{found}");
+        assert_eq!(tools.call("tool.answer", &params)["error"]["code"], -32602, "it was answered");
+    }
+    let denied = tools.call("tool.before", &json!({"name": "Write", "arguments": {"path": ".git/hooks/x"}}));
+    let mut ids = vec![json!("0"), json!("")];
+    if denied["result"]["decision"] == "deny" {
+        ids.push(denied["result"]["id"].clone());
+    }
+    for id in ids {
+        let answer = tools.call("tool.answer", &json!({"id": id, "answer": "allow"}));
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains("unknown question"), "{answer}");
+    }
+    let answer = tools.call("tool.answer", &json!({"id": "0", "answer": "alow"}));
+    assert!(
+        answer["error"]["message"].as_str().unwrap_or_default().contains("did you mean `allow`"),
+        "{answer}"
+    );
+}
+
 /// The rules that a server was started with apply to its agents too.
 #[test]
 fn rules_of_the_server_are_no_milder_here() {
