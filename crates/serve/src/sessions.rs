@@ -280,7 +280,9 @@ impl Session {
     }
 
     /// Keeps a decision until the user answers. The oldest unanswered ones are forgotten.
-    pub(super) fn ask(&self, decision: Decision) {
+    pub(super) fn ask(&self, mut decision: Decision) {
+        // A command may be long, and its answer is recorded by the ID alone.
+        (decision.subject, decision.reason, decision.fix) = (String::new(), String::new(), None);
         let mut asked = lock(&self.asked);
         asked.push_back(decision);
         while asked.len() > MAX_ASKED {
