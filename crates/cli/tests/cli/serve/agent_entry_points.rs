@@ -181,6 +181,17 @@ impl House {
         (decided, format!("{} ({} {}){fix}", word("reason"), word("layer"), word("rule")))
     }
 
+    /// What `tool.before` decides about it as the command of a tool.
+    fn before(&mut self, agent: &str, text: &str) -> Value {
+        let opened = self.serving.call("session.open", &json!({"agent": agent, "workspace": self.workspace}));
+        let session = &opened["result"]["session"];
+        let call =
+            json!({"session": session, "name": "run", "kind": "shell", "arguments": {"command": text}});
+        let answer = self.serving.call("tool.before", &call);
+        self.serving.call("session.close", &json!({"session": session}));
+        answer["result"].clone()
+    }
+
     fn served(&mut self, agent: &str, text: &str) -> Answer {
         let asked = json!({"agent": agent, "command": text, "spec": {"workspace": self.workspace}});
         let answer = self.serving.call("exec", &asked);
@@ -229,6 +240,17 @@ fn every_entry_point_of_an_agent_answers_alike() {
             assert_eq!(validated["result"]["verdict"], "reject", "command.validate: {at}: {validated}");
         }
         if layer == "commands" {
+            let before = house.before(agent, &text);
+            if ["allow", "sandbox"].contains(&effect.as_str()) {
+                assert_eq!(before["decision"], "allow", "tool.before: {at}: {before}");
+                assert!(before["arguments"].is_object() || effect == "allow", "tool.before: {at}: {before}");
+            } else {
+                assert_eq!(
+                    (&before["decision"], &before["rule"]),
+                    (&json!(effect), &json!(rule)),
+                    "tool.before: {at}"
+                );
+            }
             let (checked, rules) = house.checked(agent, &text);
             assert_eq!(checked, *effect, "check command: {at}");
             assert!(rules.contains(rule), "check command: {at}: {rule} is not among {rules:?}");
