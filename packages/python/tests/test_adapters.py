@@ -145,7 +145,7 @@ class Plain(Guarded):
 
 @unittest.skipUnless(is_there("langchain"), "LangChain is not installed")
 class LangChain(Guarded):
-    def agent(self):
+    def agent(self, script=CALLS, guard=None, **more):
         from langchain.agents import create_agent
         from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
         from langchain_core.messages import AIMessage
@@ -157,7 +157,7 @@ class LangChain(Guarded):
             def bind_tools(self, tools, **more):
                 return self
 
-        calls = [{"name": name, "args": arguments, "id": str(at)} for at, (name, arguments) in enumerate(CALLS)]
+        calls = [{"name": name, "args": arguments, "id": str(at)} for at, (name, arguments) in enumerate(script)]
         said = [AIMessage(content="", tool_calls=[call]) for call in calls] + [AIMessage(content="done")]
 
         def run(line: str) -> str:
@@ -173,7 +173,8 @@ class LangChain(Guarded):
             return self.find_pages(query)
 
         tools = [StructuredTool.from_function(one) for one in (run, look, find_pages)]
-        return create_agent(Scripted(messages=iter(said)), tools, middleware=[StockadeMiddleware(self.guard())])
+        middleware = [StockadeMiddleware(guard or self.guard())]
+        return create_agent(Scripted(messages=iter(said)), tools, middleware=middleware, **more)
 
     def checked(self, state):
         from langchain_core.messages import ToolMessage
@@ -184,6 +185,33 @@ class LangChain(Guarded):
 
     def test_calls_of_an_agent(self):
         self.checked(self.agent().invoke({"messages": [("user", "go")]}))
+
+    def test_a_question_interrupts_the_graph(self):
+        from langgraph.checkpoint.memory import InMemorySaver
+        from langgraph.types import Command, interrupt
+
+        for answer, looked in [("yes", [".env"]), ("no", [])]:
+            self.looked.clear()
+            guard = self.guard(ask=lambda verdict: interrupt(verdict["message"]) == "yes")
+            agent = self.agent([("look", {"name": ".env"})], guard, checkpointer=InMemorySaver())
+            thread = {"configurable": {"thread_id": "1"}}
+            [asked] = agent.invoke({"messages": [("user", "go")]}, thread)["__interrupt__"]
+            self.assertIn("stockade: ", asked.value)
+            self.assertEqual(self.looked, [])
+            agent.invoke(Command(resume=answer), thread)
+            self.assertEqual(self.looked, looked)
+
+    def test_messages_in_a_command_to_the_graph_are_cleaned(self):
+        from langchain_core.messages import HumanMessage, ToolMessage
+        from langgraph.types import Command
+
+        from stockade.langchain import StockadeMiddleware
+
+        update = {"messages": [ToolMessage("a\u200bb", tool_call_id="1"), HumanMessage("go on")], "steps": 1}
+        shown = StockadeMiddleware(self.guard())._shown("run", Command(update=update, goto="next"))
+        self.assertEqual((shown.goto, shown.update["steps"]), ("next", 1))
+        self.assertTrue(shown.update["messages"][0].content.endswith("ab"))
+        self.assertEqual(shown.update["messages"][1].content, "go on")
 
     def test_calls_of_an_agent_that_is_awaited(self):
         self.checked(asyncio.run(self.agent().ainvoke({"messages": [("user", "go")]})))
