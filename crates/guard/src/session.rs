@@ -13,6 +13,7 @@ mod own_tools;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod path_visibility;
 mod paths;
+mod reading;
 mod record_batch;
 #[cfg(feature = "extract")]
 mod result;
@@ -43,6 +44,7 @@ pub use graph::GraphRun;
 pub use hosts::HostAnswer;
 pub use narrow::Narrowing;
 pub use paths::PathAnswer;
+pub use reading::Reads;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 pub use route::RunPlace;
 #[cfg(all(feature = "exec", target_os = "linux"))]

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use stockade_guard::Reads;
 use stockade_guard::admission::{Authorization, PathRequest};
 use stockade_guard::policy::{Access, Caller};
 
@@ -13,7 +14,6 @@ use super::answer::HookVerdict;
 use super::call::{Origin, ToolCall};
 use super::judge::Agent;
 use super::paths;
-use super::reading::Reads;
 use super::wildcards::{Wildcards, is_glob};
 
 /// Names of arguments with a glob for file names.

@@ -646,12 +646,25 @@ fn a_file_is_read_by_the_tool_as_by_the_command() {
         let hidden = matches!(by_command, Answer::Rewrite(_)) && matches!(by_tool, Answer::Ask(_));
         assert!(kind(&by_command) == kind(&by_tool) || hidden, "{path}: {by_command:?}, {by_tool:?}");
         answers.insert(kind(&by_tool));
+        let as_path = if path.contains('/') { path.to_owned() } else { format!("./{path}") };
+        let why = ["why", "--agent", "claude", "--format", "json", "--", &as_path];
+        let explained = home.run(STOCKADE, &why, b"").stdout;
+        let explained: Value = serde_json::from_slice(&explained).unwrap();
+        let explained = explained["decisions"][0]["decision"].as_str().unwrap();
+        let seen = if hidden { "sandbox" } else { kind(&by_tool) };
+        assert!(
+            explained == seen || (explained, seen) == ("sandbox", "allow"),
+            "{path}: {explained}, {by_tool:?}"
+        );
     }
     assert_eq!(answers.into_iter().collect::<Vec<_>>(), ["allow", "ask", "deny"]);
     // A link is judged by where it leads, too.
     for path in ["key", "out/shadow"] {
-        let answer = claude(&home, "Read", &json!({"file_path": path}));
-        assert!(matches!(answer, Answer::Deny(_)), "{path}: {answer:?}");
+        let by_tool = claude(&home, "Read", &json!({"file_path": path}));
+        let by_command = claude(&home, "Bash", &json!({"command": format!("cat {path}")}));
+        for answer in [by_tool, by_command] {
+            assert!(matches!(answer, Answer::Deny(_)), "{path}: {answer:?}");
+        }
     }
 }
 

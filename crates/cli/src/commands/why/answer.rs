@@ -89,7 +89,11 @@ impl Asked {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let mut answers = Vec::new();
         for (wanted, tool, access) in TOOLS {
-            answers.push(told(wanted, self.session.why_path(&self.config, tool, access, path)?));
+            let why = match access {
+                Access::Read => self.session.why_reading(&self.config, tool, path)?,
+                Access::Write => self.session.why_path(&self.config, tool, access, path)?,
+            };
+            answers.push(told(wanted, why));
         }
         self.seen(&real(&self.workspace().join(&asked)), &mut answers)?;
         Ok(answers)
