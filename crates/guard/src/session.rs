@@ -32,9 +32,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use stockade_command::Cause;
+use stockade_command::rules::CommandPattern;
 use stockade_command::shell::{ReadOptions, quote_argv};
-use stockade_command::{CommandContext, CommandDecision, Effect};
+use stockade_command::{CommandContext, CommandDecision, Effect, Layer};
 use stockade_limits::store::{LimitStore, SharedLimits};
+use stockade_policy::tools::ToolFix;
 use stockade_policy::{SkillTools, ToolPolicy, ToolVerdict};
 use stockade_scanner::Scanner;
 
@@ -261,7 +263,7 @@ impl Session {
                 (Effect::Deny, DecisionRule::UnknownVerdict, reason)
             }
         };
-        let fix = self.tools.fixes(name).first().map(ToString::to_string);
+        let fix = self.tool_fix(name);
         let fix = fix.filter(|_| effect == Effect::Deny);
         self.decided(DecisionDraft { layer: DecisionLayer::Tools, effect, subject: name, rule, reason, fix })
     }
@@ -304,7 +306,8 @@ impl Session {
         let fix = match cause {
             Some(Cause::Rejected(_)) => Some(UNHIDE.to_owned()),
             _ if is_stopped => {
-                let helps = !self.guard.commands().suggest(decided, options, place).is_empty();
+                let helps = cause.is_some_and(is_own_denial)
+                    || !self.guard.commands().suggest(decided, options, place).is_empty();
                 helps.then(|| allowing(self.guard.agent(), decided.text))
             }
             _ => None,
@@ -347,7 +350,30 @@ impl Session {
     }
 }
 
-/// Returns the `stockade policy add` command that allows exactly this command.
+impl Session {
+    /// Returns the command that allows a tool, or the change of the configuration where none does.
+    fn tool_fix(&self, name: &str) -> Option<String> {
+        let fix = self.tools.fixes(name).into_iter().next()?;
+        Some(match fix {
+            ToolFix::AddToAllow { tool } => {
+                quote_argv(["stockade", "allow", "--tool", self.guard.agent(), &tool])
+            }
+            other => other.to_string(),
+        })
+    }
+}
+
+/// Whether the user has denied exactly this command, which an approval of the same takes back.
+fn is_own_denial(cause: &Cause<'_>) -> bool {
+    let Cause::Rule { rule, layer: Layer::User } = cause else { return false };
+    rule.effect == Effect::Deny && matches!(rule.pattern, CommandPattern::Exact(_))
+}
+
+/// Returns the `stockade allow` command that allows exactly this command.
 fn allowing(agent: &str, command: &str) -> String {
-    quote_argv(["stockade", "policy", "add", "--agent", agent, "--for", command])
+    // A single word may also be the name of a tool or a host.
+    match command.contains(char::is_whitespace) {
+        true => quote_argv(["stockade", "allow", agent, command]),
+        false => quote_argv(["stockade", "allow", "--command", agent, command]),
+    }
 }

@@ -106,7 +106,13 @@ pub fn before(harness: &Harness, call: &ToolCall, verdict: HookVerdict) -> HookO
         HookVerdict::Silent => silent(harness),
         HookVerdict::Deny(why) => deny(harness, &why.text),
         HookVerdict::Ask(why) if harness.asks => ask(harness, &bounded(&why.text)),
-        HookVerdict::Ask(why) => deny(harness, &why.text),
+        // The model reads this in place of the user.
+        HookVerdict::Ask(why) => deny(
+            harness,
+            &format!(
+                "{why}\nThe user has to agree, and cannot be asked here: do not try another spelling, and tell the user."
+            ),
+        ),
         HookVerdict::Rewrite(input) => rewrite(harness, call, &input),
     }
 }

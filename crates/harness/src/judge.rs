@@ -12,14 +12,14 @@ use stockade_guard::command::{CommandContext, CommandDecision, Effect};
 use stockade_guard::config::{Config, ConfigSources, Isolation};
 use stockade_guard::exec::SandboxMode;
 use stockade_guard::policy::{Access, ToolCatalog, ToolPolicyConfig};
-use stockade_guard::{Decision, DecisionLayer, DecisionRule, Guard, GuardError, GuardOptions, Session};
+use stockade_guard::{Decision, DecisionRule, Guard, GuardError, GuardOptions, Session};
 
 use super::answer::{HookVerdict, Objection, is_shown_whole};
 use super::call::{Origin, ToolCall};
 use super::rewrite::Contained;
-use super::tools::{ToolKind, feeds, known, own_tools};
-use super::{Harness, addresses, patch, paths};
-use stockade_state::{agents, executions, saved_answers, trail};
+use super::tools::{ToolKind, feeds, is_tool_name, known, own_tools};
+use super::{Harness, addresses, heartbeat, patch, paths};
+use stockade_state::{agents, executions, refusals, saved_answers, trail};
 
 /// Names of arguments with a command, and with its working directory.
 pub(super) const COMMANDS: &[&str] = &["command", "commands", "cmd", "command_line", "CommandLine", "script"];
@@ -33,8 +33,14 @@ const TOO_LONG: &str = "stockade: this may only run in the sandbox, and the comm
 const FEEDS: &str = "stockade: input for a running program may be a command, which cannot be checked, so the user has to agree; to avoid \
                      this, start a new command with all of its input";
 
+/// What a model must not do after a refusal.
+const NO_RETRY: &str = "do not try another spelling";
+
 /// Maximum number of commands in one call.
 const MAX_COMMANDS: usize = 64;
+
+/// Number of refusals by one rule in a session from which on the model is told to stop.
+const MAX_REFUSALS: u32 = 3;
 
 /// An agent in the project of its harness.
 #[derive(Debug)]
@@ -83,7 +89,30 @@ impl<'a> Agent<'a> {
         // A server may give its tools the names of the harness's own tools.
         let (tool, kind) =
             if call.server.is_some() { (name.as_str(), ToolKind::Other) } else { known(&name) };
-        self.before_known(call, tool, kind)
+        let mut verdict = self.before_known(call, tool, kind)?;
+        if let HookVerdict::Deny(objection) = &mut verdict {
+            self.count(call, objection);
+        }
+        Ok(verdict)
+    }
+
+    /// Adds to a refusal how often its rule has refused calls of this session, if that is often.
+    fn count(&self, call: &ToolCall, objection: &mut Objection) {
+        // A program that has a session of its own counts itself.
+        let Some(decision) = objection.decision.as_ref().filter(|_| self.task.is_none()) else { return };
+        if call.origin.session == heartbeat::REPLAY {
+            return;
+        }
+        let session = format!("{}/{}", self.harness.name, call.origin.session);
+        // Another spelling of a command is refused by the same rule for the same reason.
+        let rule = format!("{} {} {}", decision.layer.name(), decision.rule, decision.reason);
+        let count = refusals::count(&session, &rule);
+        if count >= MAX_REFUSALS {
+            objection.text.push_str(&format!(
+                "\nThis is refusal {count} by the same rule in this session. Stop: do not try it in any other way. Tell the user \
+                 what you wanted to do and why, and wait."
+            ));
+        }
     }
 
     /// Decides about a call of a tool with this name in rules and this kind.
@@ -276,17 +305,8 @@ impl<'a> Agent<'a> {
     /// Returns the verdict for a decision that does not allow the call.
     pub fn stopped(&self, decision: &Decision) -> HookVerdict {
         let Decision { id, layer, effect, reason, rule, .. } = decision;
-        let fix = match self.fix(decision) {
-            Some(line) if *layer == DecisionLayer::Commands => {
-                format!("; the user can allow exactly this: {line}")
-            }
-            Some(line) if *rule == DecisionRule::ToolUnlisted => {
-                format!("; a person can allow it from now on: {line}")
-            }
-            Some(fix) => format!("; to allow it: {fix} (agent `{}`)", self.name),
-            None => String::new(),
-        };
-        let text = format!("stockade: {reason} ({} {rule}){fix} [{id}]", layer.name());
+        let text =
+            format!("stockade: {reason} ({} {rule}); {} [{id}]", layer.name(), self.next_step(decision));
         let objection = Objection { text, decision: Some(Box::new(decision.clone())) };
         match effect {
             Effect::Allow | Effect::Sandbox => HookVerdict::Silent,
@@ -297,12 +317,34 @@ impl<'a> Agent<'a> {
 
     /// Returns the narrowest change that would allow what a decision stops: a command line where there is one.
     pub fn fix(&self, decision: &Decision) -> Option<String> {
-        match &decision.fix {
-            Some(_) if decision.rule == DecisionRule::ToolUnlisted => {
-                Some(quote_argv(["stockade", "allow", self.name, &decision.subject]))
+        self.approval_line(decision).or_else(|| decision.fix.clone())
+    }
+
+    /// Describes what to do about a question or refusal. A model that reads a refusal must not look for another way to the same
+    /// effect, and a user who reads it wants the exact command.
+    fn next_step(&self, decision: &Decision) -> String {
+        let line = self.approval_line(decision);
+        match (decision.effect, line, &decision.fix) {
+            (Effect::Deny, Some(line), _) => format!("{NO_RETRY}; ask the user to run: {line}"),
+            // A command that hides another one is to be written openly.
+            (Effect::Deny, None, Some(fix)) if decision.rule == DecisionRule::Validator => fix.clone(),
+            (Effect::Deny, None, Some(fix)) => {
+                format!("{NO_RETRY}; to allow it: {fix} (agent `{}`)", self.name)
             }
-            fix => fix.clone(),
+            (Effect::Deny, None, None) => format!("no setting allows it; {NO_RETRY}, and tell the user"),
+            (_, Some(line), _) => format!("the user can allow it from now on: {line}"),
+            (_, None, Some(fix)) => format!("to allow it from now on: {fix} (agent `{}`)", self.name),
+            (_, None, None) => "no setting allows it without a question".to_owned(),
         }
+    }
+
+    /// Returns the command that allows what was decided about.
+    fn approval_line(&self, decision: &Decision) -> Option<String> {
+        let subject = decision.subject.as_str();
+        if decision.rule == DecisionRule::ToolUnlisted && is_tool_name(subject) {
+            return Some(quote_argv(["stockade", "allow", self.name, subject]));
+        }
+        decision.fix.clone().filter(|fix| fix.starts_with("stockade "))
     }
 }
 

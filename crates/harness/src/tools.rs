@@ -94,6 +94,14 @@ pub fn known(name: &str) -> (&str, ToolKind) {
     }
 }
 
+/// Whether a word names a tool: one of a harness, one of an MCP server, or one that is spelled as only tools are.
+#[must_use]
+pub fn is_tool_name(word: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-*".contains(c);
+    let is_spelled = word.starts_with("mcp__") || word.starts_with(|c: char| c.is_ascii_uppercase());
+    word.chars().all(is_name) && (is_spelled || known(word).1 != ToolKind::Other)
+}
+
 /// Tools that may write to a program, the argument that decides, and its values that do not write. A missing argument counts as
 /// empty.
 const MAY_WRITE: &[(&str, &str, &[&str])] = &[

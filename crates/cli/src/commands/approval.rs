@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use stockade_guard::command::shell::quote_argv;
 use stockade_guard::policy::Access;
-use stockade_harness::tools::{ToolKind, known};
+use stockade_harness::tools::{ToolKind, is_tool_name, known};
 use stockade_state::approvals::{
     Approval, ApprovalChange, ApprovalKind, ApprovalSubject, ApprovedPath, decide_command, host_entry,
     place_of,
 };
-use stockade_text::escape;
+use stockade_text::{escape, escape_path};
 
 use super::policy::agent_or_all;
 use crate::failure::Failure;
@@ -51,6 +51,10 @@ pub(super) struct ApprovalArgs {
     /// Also to write; implies --path
     #[arg(long)]
     pub(super) write: bool,
+
+    /// Workspace of the agent, to which paths are relative
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(super) workspace: PathBuf,
 }
 
 /// A thing that is allowed or denied.
@@ -64,8 +68,8 @@ enum Thing {
 
 /// Allows or denies what the arguments name, and returns the output.
 pub(super) fn decide(args: &ApprovalArgs, kind: ApprovalKind) -> Result<String, Failure> {
-    let workspace = std::env::current_dir()
-        .map_err(|error| Failure::incomplete(format_args!("cannot read the current directory: {error}")))?;
+    let workspace = std::fs::canonicalize(&args.workspace)
+        .map_err(|error| Failure::usage(format_args!("{}: {error}", escape_path(&args.workspace))))?;
     let mut out = String::new();
     for thing in things(args, &workspace)? {
         let change = match thing {
@@ -132,7 +136,7 @@ fn things(args: &ApprovalArgs, workspace: &Path) -> Result<Vec<Thing>, Failure> 
         }
         _ if args.tool => return Err(Failure::usage("--tool takes one name")),
         _ if args.command => vec![Thing::Command(command(&words))],
-        [one] if is_tool(one) => vec![tool(one)?],
+        [one] if is_tool_name(one) => vec![tool(one)?],
         [first, hosts @ ..] if known(first).1 == ToolKind::Web => {
             hosts.iter().map(|host| entry(host)).collect::<Result<_, _>>()?
         }
@@ -148,13 +152,6 @@ fn command(words: &[&str]) -> String {
         [one] => (*one).to_owned(),
         words => quote_argv(words.iter().copied()),
     }
-}
-
-/// Whether a word names a tool: one of a harness, one of an MCP server, or one that is spelled as only tools are.
-fn is_tool(word: &str) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-*".contains(c);
-    let is_spelled = word.starts_with("mcp__") || word.starts_with(|c: char| c.is_ascii_uppercase());
-    word.chars().all(is_name) && (is_spelled || known(word).1 != ToolKind::Other)
 }
 
 fn tool(word: &str) -> Result<Thing, Failure> {

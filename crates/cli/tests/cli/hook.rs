@@ -260,7 +260,7 @@ fn every_harness_gets_its_answer_format() {
         match ask("git push origin main") {
             Answer::Ask(why) if *asks => assert!(why.contains("git-beyond"), "{why}"),
             Answer::Deny(why) if !asks => {
-                let how = format!("stockade policy add --agent {harness} --for 'git push origin main'");
+                let how = format!("stockade allow {harness} 'git push origin main'");
                 assert!(why.contains(&how), "{harness}: {why}");
             }
             other => panic!("{harness}: {other:?}"),
@@ -710,6 +710,52 @@ fn an_unlisted_tool_is_asked_about_until_it_is_allowed() {
     let call = json!({"session_id": "s", "cwd": home.project(), "hook_event_name": "PreToolUse",
         "tool_name": "mcp__x__y", "tool_input": [1]});
     assert!(matches!(home.answer("claude", &call), Answer::Deny(_)));
+}
+
+/// A refusal names the rule, the reason and the next step, and the third by one rule in a session tells the model to stop,
+/// however the command is spelled.
+#[test]
+fn a_refusal_ends_the_retry() {
+    let home = Home::new();
+    let refused = |session: &str, command: &str| {
+        let call = json!({"session_id": session, "cwd": home.project(), "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": {"command": command}});
+        match home.answer("claude", &call) {
+            Answer::Deny(why) => why,
+            other => panic!("{command}: {other:?}"),
+        }
+    };
+    let first = refused("s", "rm -rf /");
+    assert!(first.contains("delete-everything") && first.contains("do not try another spelling"), "{first}");
+    assert!(!first.contains("Stop"), "{first}");
+    assert!(!refused("s", "rm -r -f /*").contains("Stop"));
+    assert!(!refused("other", "rm -rf /").contains("Stop"), "another session");
+    assert!(!refused("s", "shutdown now").contains("Stop"), "another rule");
+    let third = refused("s", "sudo rm -fr /");
+    assert!(third.contains("refusal 3") && third.contains("Stop: do not try it in any other way"), "{third}");
+    // A denial of the user names the command that takes it back, which works.
+    home.run(STOCKADE, &["deny", "claude", "make", "all"], b"");
+    let denied = refused("s", "make all");
+    assert!(denied.contains("ask the user to run: stockade allow claude 'make all'"), "{denied}");
+    assert!(home.run(STOCKADE, &["allow", "claude", "make all"], b"").status.success());
+    let call = json!({"session_id": "s", "cwd": home.project(), "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": {"command": "make all"}});
+    assert!(!matches!(home.answer("claude", &call), Answer::Deny(_)));
+    // Where the harness cannot ask, the model is told so.
+    let asked = json!({"session_id": "s", "cwd": home.project(), "hook_event_name": "BeforeTool",
+        "tool_name": "run_shell_command", "tool_input": {"command": "git push"}});
+    let Answer::Deny(why) = home.answer("gemini", &asked) else { panic!() };
+    assert!(
+        why.contains("cannot be asked here") && why.contains("stockade allow gemini 'git push'"),
+        "{why}"
+    );
+    // A damaged count is no obstacle, and a long one begins anew.
+    let counts = home.path().join(".local/state/stockade/refusals");
+    fs::write(&counts, [0xff]).unwrap();
+    assert!(!refused("s", "rm -rf /").contains("Stop"));
+    fs::write(&counts, "x\n".repeat(50_000)).unwrap();
+    assert!(!refused("s", "rm -rf /").contains("Stop"));
+    assert!(fs::metadata(&counts).unwrap().len() < 100);
 }
 
 /// A page is a question for each host, and none where the list of hosts names it.

@@ -41,7 +41,7 @@ impl Session {
             subject: name,
             rule: DecisionRule::ToolUnlisted,
             reason: removal.to_string(),
-            fix: self.tools.fixes(name).first().map(ToString::to_string),
+            fix: self.tool_fix(name),
         })
     }
 

@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 
 use stockade_admission::{Authorization, PathGuard, PathRequest, PendingPath};
 use stockade_command::Effect;
+use stockade_command::shell::quote_argv;
 use stockade_files::Resolver;
 use stockade_policy::access::{Fix, PolicyRule};
 use stockade_policy::paths::STANDARD_FORBIDDEN_GLOBS;
@@ -117,12 +118,12 @@ impl Session {
             }
             PathOutcome::Pending(ask) => {
                 let rule = DecisionRule::Named(ask.rule().to_string());
-                let fix = ask.fix().and_then(words_of);
+                let fix = ask.fix().and_then(|fix| self.path_fix(path, fix));
                 (Effect::Ask, rule, "the user must be asked".to_owned(), fix)
             }
             PathOutcome::Denied(violation) => {
                 let rule = DecisionRule::Named(violation.reason.name().to_owned());
-                let fix = violation.fix.as_ref().and_then(words_of);
+                let fix = violation.fix.as_ref().and_then(|fix| self.path_fix(path, fix));
                 (Effect::Deny, rule, violation.rule.to_string(), fix)
             }
             PathOutcome::Unknown => {
@@ -133,6 +134,21 @@ impl Session {
         let layer = DecisionLayer::Paths;
         let subject = &path.display().to_string();
         self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix })
+    }
+}
+
+impl Session {
+    /// Returns the command that allows a path, or the change of the configuration where none does.
+    fn path_fix(&self, path: &Path, fix: &Fix) -> Option<String> {
+        let Fix::AddAllowGlob { access, .. } = fix else { return words_of(fix) };
+        let option = match access {
+            Access::Read => "--path",
+            Access::Write => "--write",
+        };
+        let whole = self.guard.workspace().join(path);
+        let (workspace, whole) = (self.guard.workspace().to_str()?, whole.to_str()?);
+        let line = ["stockade", "allow", option, "--workspace", workspace, self.guard.agent(), whole];
+        Some(quote_argv(line))
     }
 }
 

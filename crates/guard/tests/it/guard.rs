@@ -116,7 +116,7 @@ fn every_layer_answers_in_one_form_and_is_on_record() {
         assert!(!decision.rule.name().is_empty() && !decision.reason.is_empty(), "{decision:?}");
         assert_eq!(decision.is_allowed(), *effect <= Effect::Sandbox);
     }
-    assert_eq!(rows[1].0.fix.as_deref(), Some("add `browser` to the allow list"));
+    assert_eq!(rows[1].0.fix.as_deref(), Some("stockade allow --tool bot browser"));
     let wanted = [
         "tool_allowed",
         "tool_denied",

@@ -210,7 +210,10 @@ fn failed(why: &str) -> Value {
 fn refusal(fault: &Value) -> String {
     let message = at(fault, &["message"]).as_str().unwrap_or("it failed");
     match at(fault, &["data", "decision", "fix"]).as_str() {
-        Some(fix) => format!("{message}; to allow it: {fix}"),
+        Some(line) if line.starts_with("stockade ") => {
+            format!("{message}; do not try another spelling; ask the user to run: {line}")
+        }
+        Some(fix) => format!("{message}; do not try another spelling; to allow it, the user can {fix}"),
         None => message.to_owned(),
     }
 }

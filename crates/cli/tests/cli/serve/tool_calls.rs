@@ -206,7 +206,7 @@ fn a_description_grants_nothing() {
         assert_eq!(answer["result"]["decision"], word, "{name} {kind:?}: {answer}");
     }
     let unlisted = tools.call("tool.before", &ask("unheard", None));
-    assert_eq!(unlisted["result"]["fix"], "stockade allow claude unheard", "{unlisted}");
+    assert_eq!(unlisted["result"]["fix"], "stockade allow --tool claude unheard", "{unlisted}");
     let of_server = json!({"name": "TodoWrite", "mcpServer": "x", "harness": "claude", "arguments": {}});
     let answer = tools.call("tool.before", &of_server);
     assert_eq!(answer["result"]["decision"], "ask", "{answer}");
