@@ -88,7 +88,7 @@ pub use canary::{BlindScanner, check_scanner};
 pub use decide_on_disk::decide_on_disk;
 #[cfg(feature = "commands")]
 pub use paths::{
-    Authorization, Granted, Judgement, PathAsk, PathGuard, PathGuardError, PathRequest, PendingPath,
+    Authorization, Granted, Judgement, PathAsk, PathGuard, PathGuardError, PathRequest, PendingPath, Reads,
 };
 #[cfg(feature = "results")]
 pub use result::{ToolResult, admit_result};

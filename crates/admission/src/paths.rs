@@ -20,9 +20,11 @@ use thiserror::Error;
 mod both;
 mod facts;
 mod granted;
+mod reads;
 
 pub use both::{Judgement, PathAsk};
 pub use granted::Granted;
+pub use reads::Reads;
 
 use both::Sandboxes;
 use facts::{facts_of, workspace_of};

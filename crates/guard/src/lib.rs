@@ -53,8 +53,7 @@ pub use rule_store::{RuleStore, RuleStoreError};
 pub use runner::{Egress, NotRun, PreparedRun, RunRecord, RunReport, network_held};
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use session::{
-    Call, Execution, HostAnswer, Narrowing, PathAnswer, Reads, RuleOrigin, Session, SessionOptions, Why,
-    WhyPart,
+    Call, Execution, HostAnswer, Narrowing, PathAnswer, RuleOrigin, Session, SessionOptions, Why, WhyPart,
 };
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 pub use session::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace, WouldRun};

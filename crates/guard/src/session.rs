@@ -46,7 +46,6 @@ pub use graph::GraphRun;
 pub use hosts::HostAnswer;
 pub use narrow::Narrowing;
 pub use paths::PathAnswer;
-pub use reading::Reads;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 pub use route::RunPlace;
 #[cfg(all(feature = "exec", target_os = "linux"))]

@@ -7,7 +7,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use stockade_guard::Reads;
+use stockade_guard::admission::Reads;
 use stockade_guard::command::Effect;
 use stockade_guard::policy::Access;
 

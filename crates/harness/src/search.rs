@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use stockade_guard::Reads;
+use stockade_guard::admission::Reads;
 use stockade_guard::admission::{Authorization, PathRequest};
 use stockade_guard::policy::{Access, Caller};
 

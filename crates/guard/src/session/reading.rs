@@ -1,50 +1,17 @@
 //! Reading by the file tools of a harness. The harness opens the file itself, so the question is the same as for a command that
 //! reads it, and gets the same answer: a model that is refused one of them tries the other.
-#![expect(clippy::disallowed_methods, reason = "finds the home, for which rules have a sign")]
 
-use std::env;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use stockade_admission::Reads;
 use stockade_command::Effect;
 use stockade_command::shell::ReadOptions;
-use stockade_command::shell::quote_argv;
 use stockade_config::Config;
 use stockade_policy::Access;
 
 use super::why::Why;
 use super::{GuardError, Session};
-
-/// What a tool reads of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reads {
-    /// The content of the file.
-    File,
-    /// The contents of the file, or of all files below the folder.
-    Tree,
-    /// The names in the folder.
-    Names,
-}
-
-impl Reads {
-    /// Returns the command that reads the same; nothing if the path is not UTF-8.
-    #[must_use]
-    pub fn command(self, path: &Path) -> Option<String> {
-        let command = match self {
-            Self::File => "cat --",
-            Self::Tree => "grep -r -e x --",
-            Self::Names => "ls --",
-        };
-        let path = path.to_str()?;
-        // Rules know the names in a home by the sign for it.
-        let home = env::var("HOME").ok().filter(|home| home.len() > 1);
-        let below = home.and_then(|home| path.strip_prefix(&home)?.strip_prefix('/'));
-        Some(match below {
-            Some(below) => format!("{command} ~/{}", quote_argv([below])),
-            None => format!("{command} {}", quote_argv([path])),
-        })
-    }
-}
 
 impl Session {
     /// Decides on reading a file by the file tool of a harness, and returns the origin of the decision: by the rules that the
