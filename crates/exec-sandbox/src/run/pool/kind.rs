@@ -41,7 +41,7 @@ impl Kind {
         if plan.provider != Provider::Native || alone || reviewed {
             return None;
         }
-        // State for the sweep makes no difference to the sandbox.
+        // State for the sweep, which goes by the plan of each command: neither the sandbox nor its observer reads it.
         let (program, arguments, watched) = (OsString::new(), Vec::new(), Vec::new());
         let (git_plans, links) = (BTreeMap::new(), KnownLinks::default());
         let mut plan = Plan { program, arguments, watched, git_plans, links, ..plan.clone() };
