@@ -99,6 +99,13 @@ impl Expression {
         within: Range<usize>,
         begin: Begin,
     ) -> Result<Option<Range<usize>>, CannotBeCompiled> {
+        // Most places where a match has to begin have other bytes, which costs no steps.
+        if begin == Begin::Here
+            && let Some(program) = self.program()
+            && !program.may_begin(text, &within)
+        {
+            return Ok(None);
+        }
         if let Some(found) = self.find_at_once(text, within.clone(), begin) {
             return Ok(found);
         }

@@ -110,6 +110,12 @@ impl<'p> Program<'p> {
         self.prefix(*self.words.get(2)?)
     }
 
+    /// Whether a match can begin at the start of this part of a text, by its first bytes.
+    pub(super) fn may_begin(&self, text: &[u8], within: &Range<usize>) -> bool {
+        let part = text.get(within.start..within.end.min(text.len())).unwrap_or_default();
+        self.first_prefix().is_none_or(|prefix| prefix.may_begin(part))
+    }
+
     /// Returns the first match in this part of a text, in at most `steps` steps.
     pub(super) fn find(
         &self,
@@ -123,9 +129,6 @@ impl<'p> Program<'p> {
         let prefix = self.first_prefix();
         let may_begin = |rest: &[u8]| prefix.is_none_or(|prefix| prefix.may_begin(rest));
         let mut start = within.start;
-        if begin == Begin::Here && !may_begin(part.get(start..).unwrap_or_default()) {
-            return Ok(None);
-        }
         let first = self.first_bytes().filter(|_| begin == Begin::Anywhere);
         let begins_word = self.has(BEGINS_WORD);
         let is_within_word = |at: usize| {
