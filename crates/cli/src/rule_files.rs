@@ -36,8 +36,7 @@ impl Rules {
             return Ok(Self { changed: None });
         }
         let files = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-        let rules = files.iter().flat_map(RuleFile::rules);
-        match Scanner::with_rules(rules) {
+        match Scanner::with_rule_files(&files) {
             Ok(scanner) => Ok(Self { changed: Some(scanner) }),
             Err(error) => Err(clash(paths, &files, &error)),
         }

@@ -1,6 +1,7 @@
 //! Checks that every rule must pass before it is used: built-in rules in tests, custom rules when a scanner is made.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::decoded::each_decoded;
 use crate::deobfuscate::{Deobfuscated, Obfuscations, deobfuscate};
@@ -38,22 +39,48 @@ impl Taken {
         Self { ids: rules.map(|rule| rule.id.to_owned()).collect(), bytes: 0 }
     }
 
+    fn id(&mut self, id: &str) -> Result<(), RuleProblem> {
+        if self.ids.insert(id.to_owned()) { Ok(()) } else { Err(RuleProblem::DuplicateId) }
+    }
+
     fn memory(&mut self, bytes: usize) -> Result<(), RuleProblem> {
         self.bytes += bytes;
         if self.bytes > MAX_MEMORY { Err(RuleProblem::TooHeavy { max: MAX_MEMORY }) } else { Ok(()) }
     }
 }
 
-/// Checks a rule and compiles its patterns. Adds its use of resources to `taken`.
-pub(crate) fn check(rule: &RuleBuf, taken: &mut Taken) -> Result<Vec<Compiled>, RuleError> {
-    check_all(rule, taken).map_err(|problem| RuleError { rule: rule.id.clone(), problem })
+/// What the check of a rule leaves: its patterns, ready to search.
+#[derive(Debug, Clone)]
+pub(crate) struct CheckedPatterns {
+    pub(crate) patterns: Vec<Arc<Compiled>>,
+    /// Memory of the patterns and their conditions.
+    #[cfg_attr(
+        not(feature = "rule-files"),
+        expect(dead_code, reason = "only the rules of files are joined")
+    )]
+    bytes: usize,
 }
 
-fn check_all(rule: &RuleBuf, taken: &mut Taken) -> Result<Vec<Compiled>, RuleProblem> {
-    check_id(&rule.id)?;
-    if !taken.ids.insert(rule.id.clone()) {
-        return Err(RuleProblem::DuplicateId);
+impl CheckedPatterns {
+    /// Checks a rule and compiles its patterns. Adds its use of resources to `taken`.
+    pub(crate) fn of(rule: &RuleBuf, taken: &mut Taken) -> Result<Self, RuleError> {
+        let before = taken.bytes;
+        let compiled = check(rule, taken).map_err(|problem| RuleError { rule: rule.id.clone(), problem })?;
+        let patterns = compiled.into_iter().map(Arc::new).collect();
+        Ok(Self { patterns, bytes: taken.bytes - before })
     }
+
+    /// Adds the use of resources of its rule to `taken`, among other rules than those that it was checked with.
+    #[cfg(feature = "rule-files")]
+    pub(crate) fn join(&self, rule: &RuleBuf, taken: &mut Taken) -> Result<(), RuleError> {
+        let joined = taken.id(&rule.id).and_then(|()| taken.memory(self.bytes));
+        joined.map_err(|problem| RuleError { rule: rule.id.clone(), problem })
+    }
+}
+
+fn check(rule: &RuleBuf, taken: &mut Taken) -> Result<Vec<Compiled>, RuleProblem> {
+    check_id(&rule.id)?;
+    taken.id(&rule.id)?;
     check_texts(rule)?;
     let patterns = (1..).zip(&rule.patterns).map(|(number, pattern)| check_pattern(number, pattern, taken));
     let compiled = patterns.collect::<Result<Vec<_>, _>>()?;

@@ -12,7 +12,7 @@ mod run;
 mod searcher;
 
 use std::ops::{AddAssign, Range};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::expression::Expression;
 use crate::flow::{Inflow, Inflows};
@@ -38,8 +38,8 @@ pub(crate) struct Slot {
     pub(crate) rule: usize,
     /// The row to compile from; a custom pattern is compiled from the start.
     row: Option<&'static Pattern<'static>>,
-    /// Boxed, since most slots stay empty: a scanner that finds nothing touches little memory.
-    compiled: OnceLock<Option<Box<Compiled>>>,
+    /// Behind a pointer, since most slots stay empty: a scanner that finds nothing touches little memory.
+    compiled: OnceLock<Option<Arc<Compiled>>>,
 }
 
 /// A compiled pattern with its conditions.
@@ -82,9 +82,8 @@ impl Slot {
     }
 
     /// Returns the slot of a compiled pattern.
-    pub(crate) fn ready(rule: usize, compiled: Compiled) -> Self {
-        let compiled = OnceLock::from(Some(Box::new(compiled)));
-        Self { rule, row: None, compiled }
+    pub(crate) fn ready(rule: usize, compiled: Arc<Compiled>) -> Self {
+        Self { rule, row: None, compiled: OnceLock::from(Some(compiled)) }
     }
 
     /// Whether the pattern cannot match in a text that is all of one region.
@@ -100,7 +99,7 @@ impl Slot {
     /// Returns the compiled pattern. `None` means that it cannot be compiled, and so that a scan is incomplete; a
     /// test ensures that this does not happen for built-in patterns.
     pub(crate) fn compiled(&self) -> Option<&Compiled> {
-        let compile = || Compiled::of_row(self.row?).ok().map(Box::new);
+        let compile = || Compiled::of_row(self.row?).ok().map(Arc::new);
         self.compiled.get_or_init(compile).as_deref()
     }
 }

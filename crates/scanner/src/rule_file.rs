@@ -11,10 +11,10 @@ pub use error::{RuleFileError, RuleFileProblem};
 
 use stockade_text::TextPosition;
 
-use crate::check::{self, Taken};
+use crate::check::{CheckedPatterns, Taken};
 use crate::error::{RuleError, RuleProblem};
 use crate::rule::RuleBuf;
-use crate::rules;
+use crate::rules as builtin;
 use schema::RulePositions;
 
 /// Maximum size of a rule file.
@@ -27,6 +27,8 @@ const MAX_RULES: usize = 1000;
 pub struct RuleFile {
     rules: Vec<RuleBuf>,
     places: Vec<RulePositions>,
+    /// What is ready to search, for each rule.
+    checked: Vec<CheckedPatterns>,
 }
 
 /// The format of a rule file.
@@ -66,10 +68,9 @@ impl RuleFile {
         if let Some((_, places)) = parsed.get(MAX_RULES) {
             return Err(RuleFileError::at(places.id, RuleFileProblem::TooManyRules { count: parsed.len() }));
         }
-        let (rules, places) = parsed.into_iter().unzip();
-        let file = Self { rules, places };
-        file.check()?;
-        Ok(file)
+        let (rules, places): (Vec<RuleBuf>, Vec<RulePositions>) = parsed.into_iter().unzip();
+        let checked = check(&rules, &places)?;
+        Ok(Self { rules, places, checked })
     }
 
     /// Returns the rules, in the order of the file.
@@ -78,7 +79,7 @@ impl RuleFile {
         &self.rules
     }
 
-    /// Returns the position in the file of an error that [`Scanner::with_rules`](crate::Scanner::with_rules) reports
+    /// Returns the position in the file of an error that [`Scanner::with_rule_files`](crate::Scanner::with_rule_files) reports
     /// for one of its rules; `None` for other rules. Such an error can only concern resources used by other files: an
     /// id, or memory.
     #[must_use]
@@ -88,15 +89,20 @@ impl RuleFile {
         Some(RuleFileError::at(at, RuleFileProblem::Rule(error.clone())))
     }
 
-    fn check(&self) -> Result<(), RuleFileError> {
-        let mut taken = Taken::by(rules::all());
-        for (rule, places) in self.rules.iter().zip(&self.places) {
-            check::check(rule, &mut taken).map_err(|error| {
-                RuleFileError::at(places.of(&error.problem), RuleFileProblem::Rule(error))
-            })?;
-        }
-        Ok(())
+    /// Returns the rules with their patterns.
+    pub(crate) fn checked(&self) -> impl Iterator<Item = (&RuleBuf, &CheckedPatterns)> {
+        self.rules.iter().zip(&self.checked)
     }
+}
+
+/// Checks the rules of a file.
+fn check(rules: &[RuleBuf], places: &[RulePositions]) -> Result<Vec<CheckedPatterns>, RuleFileError> {
+    let mut taken = Taken::by(builtin::all());
+    let checked = rules.iter().zip(places).map(|(rule, places)| {
+        let checked = CheckedPatterns::of(rule, &mut taken);
+        checked.map_err(|error| RuleFileError::at(places.of(&error.problem), RuleFileProblem::Rule(error)))
+    });
+    checked.collect()
 }
 
 impl RulePositions {

@@ -7,7 +7,7 @@ use stockade_text::PositionCursor;
 
 use crate::candidates::Candidates;
 use crate::changes::{Changes, RuleChange};
-use crate::check::{Taken, check};
+use crate::check::{CheckedPatterns, Taken};
 use crate::decoded::{Decoded, MAX_DEPTH, each_decoded};
 use crate::deobfuscate::{at_beginning, deobfuscate};
 use crate::error::RuleError;
@@ -16,6 +16,8 @@ use crate::prefilter::Prefilter;
 use crate::regions::Syntax;
 use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
 use crate::rule::{Rule, RuleBuf};
+#[cfg(feature = "rule-files")]
+use crate::rule_file::RuleFile;
 use crate::rules;
 use crate::work::{Method, Work};
 
@@ -94,6 +96,22 @@ impl Scanner {
         Self::from_rules(rules::all().collect(), Prefilter::builtin(), rules)
     }
 
+    /// Returns a scanner with the built-in rules and those of files, which were checked when the files were parsed.
+    ///
+    /// # Errors
+    /// The first rule that cannot be used beside those of other files: its id is taken, or there is too little memory for it.
+    #[cfg(feature = "rule-files")]
+    pub fn with_rule_files<'f>(files: impl IntoIterator<Item = &'f RuleFile>) -> Result<Self, RuleError> {
+        let builtin: Vec<_> = rules::all().collect();
+        let mut taken = Taken::by(builtin.iter().copied());
+        let rules = files.into_iter().flat_map(RuleFile::checked);
+        let rules = rules.map(|(rule, checked)| {
+            checked.join(rule, &mut taken)?;
+            Ok((rule.clone(), checked.clone()))
+        });
+        Ok(Self::of_checked(builtin, Prefilter::builtin(), rules.collect::<Result<_, _>>()?))
+    }
+
     /// Returns a scanner with only the given rules.
     ///
     /// # Errors
@@ -113,14 +131,29 @@ impl Scanner {
     where
         R: Into<RuleBuf>,
     {
-        let user: Vec<RuleBuf> = rules.into_iter().map(Into::into).collect();
-        let mut exact = Exact::of_table(&builtin);
         let mut taken = Taken::by(builtin.iter().copied());
-        for rule in &user {
-            exact.add_rule(rule.severity, rule.category, check(rule, &mut taken)?);
+        let rules = rules.into_iter().map(|rule| {
+            let rule = rule.into();
+            let checked = CheckedPatterns::of(&rule, &mut taken)?;
+            Ok((rule, checked))
+        });
+        let rules = rules.collect::<Result<_, _>>()?;
+        Ok(Self::of_checked(builtin, prefilter, rules))
+    }
+
+    fn of_checked(
+        builtin: Vec<&'static Rule<'static>>,
+        prefilter: Prefilter,
+        rules: Vec<(RuleBuf, CheckedPatterns)>,
+    ) -> Self {
+        let mut exact = Exact::of_table(&builtin);
+        let mut user = Vec::with_capacity(rules.len());
+        for (rule, checked) in rules {
+            exact.add_rule(rule.severity, rule.category, checked.patterns);
+            user.push(rule);
         }
         let prefilter = prefilter.with(exact.custom_patterns());
-        Ok(Self::of_parts(Parts { builtin, user, exact, prefilter, listed: OnceLock::new() }))
+        Self::of_parts(Parts { builtin, user, exact, prefilter, listed: OnceLock::new() })
     }
 
     fn of_parts(parts: Parts) -> Self {

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::{Compiled, CustomPattern, ExactWork, Slot};
 use crate::candidates::Candidates;
@@ -70,7 +71,7 @@ impl Exact {
     }
 
     /// Adds the patterns of the next rule, a custom one.
-    pub(crate) fn add_rule(&mut self, severity: Severity, category: Category, patterns: Vec<Compiled>) {
+    pub(crate) fn add_rule(&mut self, severity: Severity, category: Category, patterns: Vec<Arc<Compiled>>) {
         let rule = self.weights.len();
         self.weights.push(Weight { severity, category, id: "" });
         self.slots.extend(patterns.into_iter().map(|pattern| Slot::ready(rule, pattern)));

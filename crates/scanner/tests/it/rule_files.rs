@@ -1,6 +1,6 @@
 //! Custom rules: valid files, and errors of invalid ones.
 
-use stockade_scanner::{ExceptionBuf, Regions, RuleFile, RuleFormat, Scanner, Severity};
+use stockade_scanner::{ExceptionBuf, Regions, RuleFile, RuleFormat, RuleProblem, Scanner, Severity};
 
 const TOML: &str = r#"
 [[rule]]
@@ -52,10 +52,13 @@ fn the_three_formats_say_the_same() {
 #[test]
 fn a_users_rule_fires_beside_the_builtin_ones() {
     let file = RuleFile::parse(TOML, RuleFormat::Toml).unwrap();
-    let scanner = Scanner::with_rules(file.rules()).unwrap();
-    let report = scanner.scan("use acme_0123456789abcdef and printenv | sort");
-    let fired: Vec<&str> = report.findings.iter().map(|finding| finding.rule_id).collect();
-    assert_eq!(fired, ["ACME_TOKEN", "ENV_PRINTENV", "ENV_MASS_DUMP"]);
+    for scanner in [Scanner::with_rules(file.rules()), Scanner::with_rule_files([&file])] {
+        let scanner = scanner.unwrap();
+        let report = scanner.scan("use acme_0123456789abcdef and printenv | sort");
+        let fired: Vec<&str> = report.findings.iter().map(|finding| finding.rule_id).collect();
+        assert_eq!(fired, ["ACME_TOKEN", "ENV_PRINTENV", "ENV_MASS_DUMP"]);
+        assert_eq!(scanner.own_rules(), file.rules());
+    }
 }
 
 #[test]
@@ -227,7 +230,27 @@ fn hostile_files_are_refused_quickly() {
 fn an_error_of_the_scanner_is_found_in_the_file() {
     let [first, second] = [TOML, TOML].map(|text| RuleFile::parse(text, RuleFormat::Toml).unwrap());
     let error = Scanner::with_rules(first.rules().iter().chain(second.rules())).unwrap_err();
+    assert_eq!(Scanner::with_rule_files([&first, &second]).unwrap_err(), error);
     let place = second.locate(&error).unwrap();
     assert_eq!((place.line, place.column), (3, 6));
     assert!(place.to_string().contains("another rule has the same id"));
+}
+
+/// A file is checked once, but what its patterns need counts beside those of other files.
+#[test]
+fn memory_of_all_files_is_bounded() {
+    let heavy = |file: usize| {
+        let rule = |number: usize| {
+            format!(
+                "[[rule]]\nid = \"HEAVY_{file}_{number}\"\nseverity = \"WARN\"\nsummary = \"s\"\nremedy = \"r\"\n\
+                 patterns = [\"needle\"]\nmatches = [\"needle\"]\n\
+                 unless = [{{ match = '[ab]{{8000}}' }}, {{ before = '[ab]{{8000}}' }}, {{ after = '[ab]{{8000}}' }}]\n"
+            )
+        };
+        RuleFile::parse(&(0..8).map(rule).collect::<String>(), RuleFormat::Toml).unwrap()
+    };
+    let files: Vec<RuleFile> = (0..8).map(heavy).collect();
+    assert!(Scanner::with_rule_files(&files[..1]).is_ok());
+    let error = Scanner::with_rule_files(&files).unwrap_err();
+    assert!(matches!(error.problem, RuleProblem::TooHeavy { .. }), "{error}");
 }

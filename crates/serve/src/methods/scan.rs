@@ -126,7 +126,7 @@ impl Parameters for Scan {
 
 fn own_rules(text: &str) -> Result<Scanner, Fault> {
     let file = RuleFile::parse(text, RuleFormat::Toml).map_err(|error| Fault::of(&error))?;
-    Scanner::with_rules(file.rules()).map_err(|error| Fault::of(&error))
+    Scanner::with_rule_files([&file]).map_err(|error| Fault::of(&error))
 }
 
 fn check_known(wanted: &[String], scanner: &Scanner) -> Result<(), Fault> {
