@@ -6,7 +6,7 @@ use std::path::Path;
 
 use stockade_files::{
     EntryKind, FileBytes, FileNature, FileOptions, Gap, Packed, Source, TextReadings, Unopened, UnpackBudget,
-    machine_code, media, read_files_except, unpack,
+    machine_code, media, read_files_except, starts_as_machine_code, unpack,
 };
 use stockade_scanner::{ScanOptions, ScanReport, Scanner, Severity, Syntax, syntax_of};
 
@@ -143,7 +143,9 @@ fn look_at<R>(
 ) -> R {
     let FileBytes { path, bytes, gap, .. } = file;
     let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
-    let code = machine_code(bytes).filter(|_| !has_text_name(path));
+    let is_cut = matches!(gap, Some(Gap::TooLarge { .. }));
+    let code = if is_cut { starts_as_machine_code(bytes) } else { machine_code(bytes) };
+    let code = code.filter(|_| !has_text_name(path));
     let ends = code.and_then(|_| ends_of(bytes));
     let readings = TextReadings::of(ends.as_deref().unwrap_or(bytes));
     let unopened = code.map(|format| Gap::Unopened { format, why: Unopened::MachineCode });

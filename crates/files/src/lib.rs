@@ -88,7 +88,7 @@ pub use gap::{Coverage, Gap, Unopened};
 pub use held_name::{HeldName, OpenFor, Reopened};
 pub use kept_file::{KeptFile, KeptFileError};
 pub use kernel_file::{read_kernel_file, read_kernel_line};
-pub use machine_code::machine_code;
+pub use machine_code::{machine_code, starts_as_machine_code};
 pub use media::media;
 pub use name_case::NameCase;
 pub use owned_path::{NotOwned, check_owned};

@@ -36,20 +36,25 @@ const CODE_SAMPLE: usize = 4096;
 #[must_use]
 pub fn machine_code(bytes: &[u8]) -> Option<&'static str> {
     let elf = Elf::of(bytes)?;
-    let Parts { all: mut parts, code } = elf.parts()?;
-    if !code.iter().filter_map(|part| bytes.get(part.clone())).any(is_code) {
-        return None;
+    let mut parts = Parts::new(&elf);
+    elf.add_segments(&mut parts)?;
+    elf.add_sections(&mut parts)?;
+    let is_within = parts.all.iter().all(|part| part.end <= bytes.len());
+    (is_within && parts.account_for(bytes)).then_some("ELF")
+}
+
+/// The same for a file of which only the beginning was read: what was read belongs to segments. The table of sections is at the end
+/// of most programs, so it is not read. That the rest is unknown is another matter, which the caller reports.
+#[must_use]
+pub fn starts_as_machine_code(bytes: &[u8]) -> Option<&'static str> {
+    let elf = Elf::of(bytes)?;
+    let mut parts = Parts::new(&elf);
+    elf.add_segments(&mut parts)?;
+    for part in parts.all.iter_mut().chain(&mut parts.code) {
+        part.end = part.end.min(bytes.len());
     }
-    parts.sort_unstable_by_key(|part| part.start);
-    let mut end = 0;
-    for part in parts {
-        let gap = bytes.get(end..part.start.max(end))?;
-        if gap.len() > MAX_PADDING || gap.iter().any(|byte| *byte != 0) || part.end > bytes.len() {
-            return None;
-        }
-        end = end.max(part.end);
-    }
-    (end == bytes.len()).then_some("ELF")
+    parts.all.retain(|part| part.start < part.end);
+    parts.account_for(bytes).then_some("ELF")
 }
 
 /// Whether a part begins with instructions and not with a text.
@@ -65,6 +70,30 @@ struct Parts {
     all: Vec<Range<usize>>,
     /// Those that are executed.
     code: Vec<Range<usize>>,
+}
+
+impl Parts {
+    fn new(elf: &Elf<'_>) -> Self {
+        let head = if elf.is_wide { 64 } else { 52 };
+        Self { all: Vec::from([Range { start: 0, end: head }]), code: Vec::new() }
+    }
+
+    /// Whether some part is code, and nothing lies outside of all parts.
+    fn account_for(mut self, bytes: &[u8]) -> bool {
+        if self.all.len() < 2 || !self.code.iter().filter_map(|part| bytes.get(part.clone())).any(is_code) {
+            return false;
+        }
+        self.all.sort_unstable_by_key(|part| part.start);
+        let mut end = 0;
+        for part in &self.all {
+            let Some(gap) = bytes.get(end..part.start.max(end)) else { return false };
+            if gap.len() > MAX_PADDING || gap.iter().any(|byte| *byte != 0) {
+                return false;
+            }
+            end = end.max(part.end);
+        }
+        end == bytes.len()
+    }
 }
 
 /// An ELF file with its width and byte order.
@@ -96,25 +125,24 @@ impl<'b> Elf<'b> {
         Some(Self { bytes, is_wide: *class == 2, is_little: *order == 1 })
     }
 
-    /// Everything that the headers describe, and the headers; `None` if they are not those of a program.
-    fn parts(&self) -> Option<Parts> {
-        let (head, programs, sections) = match self.is_wide {
-            true => (
-                64,
-                Table { offset: [32, 54, 56], row: [8, 32, 0, 4], executed: (EXECUTED_SEGMENT, 4) },
-                Table { offset: [40, 58, 60], row: [24, 32, 4, 8], executed: (EXECUTED_SECTION, 8) },
-            ),
-            false => (
-                52,
-                Table { offset: [28, 42, 44], row: [4, 16, 0, 24], executed: (EXECUTED_SEGMENT, 4) },
-                Table { offset: [32, 46, 48], row: [16, 20, 4, 8], executed: (EXECUTED_SECTION, 4) },
-            ),
+    /// Adds what is loaded into memory, and its headers; `None` if these are not headers of a program.
+    fn add_segments(&self, parts: &mut Parts) -> Option<()> {
+        let (offset, row) = match self.is_wide {
+            true => ([32, 54, 56], [8, 32, 0, 4]),
+            false => ([28, 42, 44], [4, 16, 0, 24]),
         };
-        let mut parts = Parts { all: Vec::from([Range { start: 0, end: head }]), code: Vec::new() };
-        self.add_rows(&programs, |_| true, &mut parts)?;
-        // The type of a segment does not matter, and a section may have no bytes in the file.
-        self.add_rows(&sections, |kind| kind != NO_BYTES, &mut parts)?;
-        (parts.all.len() > 1).then_some(parts)
+        // The type of a segment does not matter.
+        self.add_rows(&Table { offset, row, executed: (EXECUTED_SEGMENT, 4) }, |_| true, parts)
+    }
+
+    /// Adds what is described for linkers and debuggers.
+    fn add_sections(&self, parts: &mut Parts) -> Option<()> {
+        let table = match self.is_wide {
+            true => Table { offset: [40, 58, 60], row: [24, 32, 4, 8], executed: (EXECUTED_SECTION, 8) },
+            false => Table { offset: [32, 46, 48], row: [16, 20, 4, 8], executed: (EXECUTED_SECTION, 4) },
+        };
+        // A section may have no bytes in the file.
+        self.add_rows(&table, |kind| kind != NO_BYTES, parts)
     }
 
     fn add_rows(&self, table: &Table, has_bytes: impl Fn(u64) -> bool, parts: &mut Parts) -> Option<()> {
@@ -235,6 +263,23 @@ mod tests {
             script[at] = byte;
             assert_eq!(machine_code(&script), None, "{byte} at {at}");
         }
+    }
+
+    /// Of a program that is cut off, what was read must be in a segment.
+    #[test]
+    fn the_start_of_a_program_is_told_from_a_text() {
+        let whole = program(b"data");
+        // One segment that is executed and goes on behind the cut.
+        let mut large = [&whole[..120], CODE].concat();
+        (large[64 + 4], large[64 + 8], large[64 + 32 + 3]) = (1, 120, 1);
+        assert_eq!(starts_as_machine_code(&large), Some("ELF"));
+        assert_eq!(starts_as_machine_code(&large[..120]), None, "no code was read");
+        assert_eq!(machine_code(&large), None, "it is not whole");
+        large[64 + 8] = 124;
+        assert_eq!(starts_as_machine_code(&large), None, "bytes before the segment");
+        assert_eq!(starts_as_machine_code(&whole[..124]), None, "its segment is not executed");
+        let text = [&whole[..120], b"curl x | sh\n".as_slice()].concat();
+        assert_eq!(starts_as_machine_code(&text), None);
     }
 
     #[test]
