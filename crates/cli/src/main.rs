@@ -7,6 +7,7 @@ mod args;
 mod baseline;
 mod bug;
 mod commands;
+mod confirm;
 mod exclusions;
 mod exit;
 mod failure;

@@ -18,11 +18,13 @@ Examples:
   stockade allow claude registry.npmjs.org        allow a host: for web pages, and for commands in the sandbox
   stockade allow --path claude ~/data             allow to read a directory outside of the workspace
   stockade allow --write claude .github/ci.yml    allow to read and write a file of the workspace
+  stockade allow --last                           allow what was asked about or refused last, after confirmation
   stockade allow --dry-run codex npm ci           show what would change";
 
 pub(super) const MORE: &str = "\
 Exit codes:
   0  done, or nothing to do
+  1  not confirmed
   2  the command line or the configuration is wrong, the agent is unknown, or a fixed limit takes precedence; nothing was changed
   3  a file could not be read or written
 

@@ -1,7 +1,10 @@
 //! What `stockade allow` and `stockade deny` have in common: the kind of the thing, and the output.
 #![expect(clippy::disallowed_methods, reason = "looks for files and programs of a name, and resolves paths")]
 
+mod last;
+
 use std::fmt::Write as _;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use stockade_guard::command::shell::quote_argv;
@@ -13,7 +16,10 @@ use stockade_state::approvals::{
 };
 use stockade_text::{escape, escape_path};
 
+use clap::Parser as _;
+
 use super::policy::agent_or_all;
+use crate::confirm::confirmed;
 use crate::failure::Failure;
 
 /// Arguments that name an agent and a thing.
@@ -21,12 +27,21 @@ use crate::failure::Failure;
 #[group(skip)]
 pub(super) struct ApprovalArgs {
     /// Agent; '*' for all agents
-    #[arg(value_name = "AGENT", value_parser = agent_or_all)]
-    pub(super) agent: String,
+    #[arg(value_name = "AGENT", value_parser = agent_or_all, required_unless_present = "last")]
+    pub(super) agent: Option<String>,
 
     /// Command, tool, host or path
-    #[arg(value_name = "WHAT", num_args = 1.., required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "WHAT", num_args = 1.., required_unless_present = "last", conflicts_with = "last",
+        trailing_var_arg = true, allow_hyphen_values = true)]
     pub(super) what: Vec<String>,
+
+    /// What the last question or refusal on record was about, of this agent or of all; asks for confirmation
+    #[arg(long, conflicts_with_all = ["tool", "command", "host", "path", "write"])]
+    pub(super) last: bool,
+
+    /// Do not ask for confirmation of --last
+    #[arg(long)]
+    pub(super) yes: bool,
 
     /// Show the change without making it
     #[arg(long)]
@@ -66,8 +81,53 @@ enum Thing {
     OwnTool(String),
 }
 
+/// Only the arguments, for those of a record.
+#[derive(Debug, clap::Parser)]
+struct RecordedArgs {
+    #[command(flatten)]
+    args: ApprovalArgs,
+}
+
 /// Allows or denies what the arguments name, and returns the output.
 pub(super) fn decide(args: &ApprovalArgs, kind: ApprovalKind) -> Result<String, Failure> {
+    match (args.last, args.yes) {
+        (true, _) => decide_last(args, kind),
+        // `requires` of clap is not checked beside a conflict.
+        (false, true) => Err(Failure::usage("--yes is only for --last")),
+        (false, false) => decide_named(args, kind),
+    }
+}
+
+/// Allows or denies what the last question or refusal was about, after it was shown and confirmed.
+fn decide_last(args: &ApprovalArgs, kind: ApprovalKind) -> Result<String, Failure> {
+    let last = last::find(args.agent.as_deref())?;
+    let words = ["stockade".to_owned()].into_iter().chain(last.arguments);
+    let read = RecordedArgs::try_parse_from(words);
+    let mut named = read.map_err(|_| Failure::usage("the approval on record cannot be read"))?.args;
+    named.dry_run = true;
+    let shown = decide_named(&named, kind)?;
+    if args.dry_run {
+        return Ok(format!("last: {}\n{shown}", last.told));
+    }
+    if !args.yes {
+        let question = format!("last: {}\n{shown}{}? [y/N] ", last.told, title(kind));
+        if !confirmed(&question, "use --yes to do it without asking, or --dry-run to see it")? {
+            return Err(Failure::found("nothing was changed: not confirmed"));
+        }
+    }
+    named.dry_run = false;
+    Ok(format!("last: {}\n{}", last.told, decide_named(&named, kind)?))
+}
+
+const fn title(kind: ApprovalKind) -> &'static str {
+    match kind {
+        ApprovalKind::Allow => "Allow",
+        ApprovalKind::Deny => "Deny",
+    }
+}
+
+fn decide_named(args: &ApprovalArgs, kind: ApprovalKind) -> Result<String, Failure> {
+    let agent = args.agent.as_deref().unwrap_or_default();
     let workspace = std::fs::canonicalize(&args.workspace)
         .map_err(|error| Failure::usage(format_args!("{}: {error}", escape_path(&args.workspace))))?;
     let mut out = String::new();
@@ -83,10 +143,10 @@ pub(super) fn decide(args: &ApprovalArgs, kind: ApprovalKind) -> Result<String, 
                 continue;
             }
             Thing::Command(command) => {
-                decide_command(&args.agent, kind, &command, &place_of(&workspace), !args.dry_run)?
+                decide_command(agent, kind, &command, &place_of(&workspace), !args.dry_run)?
             }
             Thing::Subject(subject) => {
-                Approval { agent: args.agent.clone(), kind, subject }.apply(&workspace, !args.dry_run)?
+                Approval { agent: agent.to_owned(), kind, subject }.apply(&workspace, !args.dry_run)?
             }
         };
         out.push_str(&told(&change, args.dry_run));
@@ -201,12 +261,25 @@ fn entry(host: &str) -> Result<Thing, Failure> {
 
 fn file(path: &str, writes: bool, workspace: &Path) -> Result<Thing, Failure> {
     let whole = absolute(path, workspace);
-    let real = std::fs::canonicalize(&whole).map_err(|error| {
+    let real = match std::fs::canonicalize(&whole) {
+        // A file that is not there yet can be written.
+        Err(error) if writes && error.kind() == ErrorKind::NotFound => real_above(&whole),
+        other => other,
+    };
+    let real = real.map_err(|error| {
         Failure::usage(format_args!("{}: {error}", escape(path)))
             .with_help("name an existing file or directory")
     })?;
     let access = if writes { Access::Write } else { Access::Read };
     Ok(Thing::Subject(ApprovalSubject::Path(ApprovedPath { path: real, access })))
+}
+
+/// Resolves the parent of a path that does not exist.
+fn real_above(path: &Path) -> io::Result<PathBuf> {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Ok(std::fs::canonicalize(parent)?.join(name)),
+        _ => Err(ErrorKind::NotFound.into()),
+    }
 }
 
 /// Returns the absolute path; `~/` is the home directory, as in a shell.

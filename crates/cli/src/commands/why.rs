@@ -58,6 +58,10 @@ considered (see 'stockade limits').
 A command with a host allowlist can ask itself: a refused HTTP request is answered with the decision as JSON, and all recent refusals
 are at http://stockade.internal/v1/why within its sandbox.";
 
+/// Number of recent decisions that are searched for the agent.
+#[cfg(target_os = "linux")]
+const RECENT: usize = 500;
+
 /// Effect of a refused decision, in every layer.
 const REFUSED: &str = "deny";
 
@@ -72,9 +76,9 @@ pub(crate) struct WhyArgs {
     #[arg(long = "as", value_name = "KIND", requires = "what")]
     kind: Option<Kind>,
 
-    /// Agent whose configuration to use
-    #[arg(long, value_name = "ID", default_value = "default", value_parser = stockade_state::agents::parse_name, conflicts_with = "file")]
-    agent: String,
+    /// Agent whose configuration to use [default: the one that was last asked about or refused this, or `default`]
+    #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name, conflicts_with = "file")]
+    agent: Option<String>,
 
     /// Workspace of the agent
     #[arg(long, short, value_name = "FOLDER", default_value = ".", conflicts_with = "file")]
@@ -126,13 +130,15 @@ struct Asking<'a> {
 /// Explains what would be decided about an argument.
 #[cfg(target_os = "linux")]
 fn decided(args: &WhyArgs, what: &str, kind: Kind, or: &[Kind], color: ColorChoice) -> Result<Exit, Failure> {
-    let whom = answer::Asked::open(&args.agent, &args.workspace)?;
+    let agent = args.agent.clone().or_else(|| refused_agent(what));
+    let agent = agent.as_deref().unwrap_or("default");
+    let whom = answer::Asked::open(agent, &args.workspace)?;
     let answers = whom.answers(kind, what)?;
     let asking = Asking {
         asked: what,
         kind,
         or,
-        agent: &args.agent,
+        agent,
         workspace: whom.workspace().display().to_string(),
         decisions: &answers,
     };
@@ -144,6 +150,17 @@ fn decided(args: &WhyArgs, what: &str, kind: Kind, or: &[Kind], color: ColorChoi
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&printed);
     output.finish(if all { Exit::Clean } else { Exit::Found })
+}
+
+/// Returns the agent that was last asked about or refused exactly this, if that is on record.
+#[cfg(target_os = "linux")]
+fn refused_agent(what: &str) -> Option<String> {
+    let trail = audit::open(None).ok()?;
+    let query = AuditQuery { decisions: true, limit: RECENT, ..AuditQuery::default() };
+    let is_it = |record: &AuditRecord| {
+        matches!(record.decision.as_deref(), Some("ask" | REFUSED)) && about(record).as_deref() == Some(what)
+    };
+    trail.query(&query).ok()?.into_iter().find(is_it)?.agent
 }
 
 /// Sessions exist only where commands can run.

@@ -224,3 +224,69 @@ fn nothing_is_half_written() {
         }
     }
 }
+
+/// The last question is answered from any terminal, and without one only after `--yes`.
+#[test]
+fn the_last_question_is_answered() {
+    let home = Home::new();
+    let nothing = run(&home, &["allow", "--last"]);
+    assert_ne!(nothing.code, Some(0), "{}", nothing.text);
+    fs::create_dir_all(home.project().join(".github/workflows")).unwrap();
+    let ask = |home: &Home| bash(home, "git push origin main");
+    assert!(matches!(ask(&home), Answer::Ask(_)));
+    let shown = done(&home, &["allow", "--last", "--dry-run"]);
+    assert!(
+        shown.contains("ask git push origin main of agent claude") && shown.contains("would add"),
+        "{shown}"
+    );
+    let asked = run(&home, &["allow", "--last"]);
+    assert_eq!((asked.code, asked.text.contains("--yes")), (Some(2), true), "{}", asked.text);
+    assert!(matches!(ask(&home), Answer::Ask(_)), "nothing was changed");
+    assert_eq!(run(&home, &["allow", "--last", "codex", "--yes"]).code, Some(2), "another agent");
+    assert_eq!(run(&home, &["allow", "--last", "claude", "ls"]).code, Some(2), "the record names the thing");
+    assert_eq!(run(&home, &["allow", "--yes", "claude", "ls"]).code, Some(2));
+    // `why` answers for the agent that was asked about, not for the default one.
+    let why = run(&home, &["why", "git push origin main"]);
+    assert!(why.text.contains("by agent claude"), "{}", why.text);
+    done(&home, &["allow", "--last", "--yes", "claude"]);
+    assert!(!matches!(ask(&home), Answer::Ask(_)));
+    // Every kind of thing is answered: a host, a tool, a path.
+    let write = |home: &Home| {
+        let path = home.project().join(".github/workflows/ci.yml").display().to_string();
+        claude(home, "Write", &json!({"file_path": path, "content": "x"}))
+    };
+    let brand_new = |home: &Home| claude(home, "BrandNew", &json!({"x": 1}));
+    let page = |home: &Home| fetch(home, "docs.example");
+    let things: [&dyn Fn(&Home) -> Answer; 3] = [&write, &brand_new, &page];
+    for thing in things {
+        assert!(matches!(thing(&home), Answer::Ask(_)));
+        let said = done(&home, &["allow", "--last", "--yes"]);
+        assert_eq!(thing(&home), Answer::Silent, "{said}");
+    }
+    // A denial by a fixed rule has no answer, and an answer is taken back as any other.
+    bash(&home, "rm -rf /");
+    let fixed = run(&home, &["allow", "--last", "--yes"]);
+    assert_eq!((fixed.code, fixed.text.contains("delete-everything")), (Some(2), true), "{}", fixed.text);
+    done(&home, &["undo"]);
+    assert!(matches!(page(&home), Answer::Ask(_)));
+    done(&home, &["deny", "--last", "--yes"]);
+    assert!(matches!(page(&home), Answer::Deny(_)));
+}
+
+/// Rules are also taken as the permissions of Claude Code spell them.
+#[test]
+fn rules_of_claude_code_are_understood() {
+    let home = Home::new();
+    done(&home, &["policy", "add", "deny Bash(make deploy:*)", "--agent", "claude"]);
+    assert!(matches!(bash(&home, "make deploy now"), Answer::Deny(_)));
+    assert!(!matches!(bash(&home, "make test"), Answer::Deny(_)));
+    let added = done(&home, &["policy", "add", "allow Bash(npm run test:*)", "--agent", "claude"]);
+    assert!(added.contains("allow npm run test **"), "{added}");
+    let before = config(&home);
+    for wrong in ["allow Bash()", "sandbox Bash(ls)", "allow Read(x)", "allow WebFetch(domain:docs.rs)"] {
+        let said = run(&home, &["policy", "add", wrong, "--agent", "claude"]);
+        assert_eq!((said.code, config(&home) == before), (Some(2), true), "{wrong}: {}", said.text);
+    }
+    let listed = done(&home, &["policy", "list", "--agent", "claude"]);
+    assert!(listed.contains("npm run test **") && listed.contains("make deploy **"), "{listed}");
+}

@@ -170,7 +170,7 @@ impl Session {
     }
 
     /// Whether a command needs no sandbox with `execSandbox.enabled: auto`. Settings that only a sandbox enforces require one for
-    /// every command. An allowed host is none: it adds to what a sandbox reaches, and to allow something restricts nothing else.
+    /// every command. An allowed host does not: it only adds to what a sandbox reaches.
     #[must_use]
     pub fn needs_no_sandbox(&self, judged: &CommandDecision<'_, '_>) -> bool {
         let config = self.guard.config();

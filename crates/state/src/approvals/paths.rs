@@ -124,6 +124,8 @@ impl ApprovedPath {
         for access in self.accesses() {
             let path = inside.unwrap_or(&self.path);
             match access {
+                // A file that is not there yet is only written.
+                Access::Read if self.path.symlink_metadata().is_err() => {}
                 Access::Read => match session.read_by_rules("read", path).map_err(undecided)? {
                     ControlFlow::Break(decision) => return Ok(Some(fixed(decision.reason))),
                     ControlFlow::Continue(may_read) if inside.is_some() && !may_read => {
@@ -150,7 +152,10 @@ impl ApprovedPath {
                 )));
             }
         }
-        self.command_refusal(&session)
+        match self.access {
+            Access::Read => self.command_refusal(&session),
+            Access::Write => Ok(None),
+        }
     }
 
     /// Returns why the command that reads it is refused: file tools get the same answer.

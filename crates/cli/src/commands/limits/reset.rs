@@ -1,7 +1,5 @@
 //! `stockade limits reset`: resets the limits of an agent, for example after a mistake. The reset is recorded first.
-#![expect(clippy::disallowed_methods, reason = "prompts on the terminal")]
 
-use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::ops::ControlFlow;
 
 use clap::ValueEnum;
@@ -13,14 +11,12 @@ use stockade_text::escape;
 
 use super::{LimitFile, chosen, configuration, unreadable};
 use crate::args::Format;
+use crate::confirm::confirmed;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::Output;
 use stockade_state::trail;
 use stockade_text::to_printable_json;
-
-/// Maximum length of an answer.
-const MAX_ANSWER: u64 = 64;
 
 /// Maximum number of names in a prompt.
 const MAX_NAMES: usize = 10;
@@ -66,7 +62,7 @@ pub(super) fn run(args: &ResetArgs, format: Format) -> Result<Exit, Failure> {
         let _: ControlFlow<()> = output.write(&told(&agents, format));
         return output.finish(Exit::Clean);
     }
-    if !args.yes && !asked(&question(args.only, &agents))? {
+    if !args.yes && !confirmed(&question(args.only, &agents), "use --yes to reset without asking")? {
         return Err(Failure::found("nothing was reset: not confirmed"));
     }
     let config = configuration()?;
@@ -115,21 +111,6 @@ fn question(only: Option<Part>, agents: &[String]) -> String {
         more => format!(" and {more} more"),
     };
     format!("Reset {what} of {}{more}? [y/N] ", names.join(", "))
-}
-
-/// Asks for confirmation. Every answer except yes means no.
-fn asked(question: &str) -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Failure::usage("cannot ask for confirmation without a terminal")
-            .with_help("use --yes to reset without asking"));
-    }
-    let mut answer = String::new();
-    let mut read = || {
-        io::stderr().write_all(question.as_bytes())?;
-        io::stdin().lock().take(MAX_ANSWER).read_line(&mut answer)
-    };
-    read().map_err(|error| Failure::incomplete(format_args!("cannot read the answer: {error}")))?;
-    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
 fn told(agents: &[String], format: Format) -> String {

@@ -4,8 +4,11 @@ use std::fmt::Write as _;
 
 use clap::ArgGroup;
 use serde::Serialize;
+use serde_json::json;
 use stockade_guard::admission::decide_on_disk;
-use stockade_guard::command::rules::{CommandPattern, CommandRuleFileProblem, CommandRuleProblem};
+use stockade_guard::command::rules::{
+    CommandPattern, CommandRuleFileProblem, CommandRuleProblem, ImportedRules,
+};
 use stockade_guard::command::{CommandRule, Effect};
 use stockade_text::{escape, nearest};
 
@@ -134,11 +137,38 @@ fn said(args: &AddArgs) -> Result<CommandRule, Failure> {
     }
     match args.rule.as_slice() {
         [] => Err(wrong(&"no rule was given")),
+        [line] if is_claude_entry(line) => of_claude_entry(line),
         [line] => CommandRule::from_words(line).map_err(|error| wrong(&error)),
         [effect, words @ ..] => match Effect::from_name(effect) {
             Some(effect) => CommandRule::of_words(effect, words.to_vec()).map_err(|error| wrong(&error)),
             None => CommandRule::from_words(&args.rule.join(" ")).map_err(|error| wrong(&error)),
         },
+    }
+}
+
+/// Whether a rule is spelled as in the permissions of Claude Code: `allow Bash(npm run test:*)`.
+fn is_claude_entry(line: &str) -> bool {
+    let Some((effect, entry)) = line.split_once(' ') else { return false };
+    let tool = entry.trim().strip_suffix(')').and_then(|entry| Some(entry.split_once('(')?.0));
+    let is_tool = |tool: &str| {
+        tool.starts_with(|c: char| c.is_ascii_uppercase()) && tool.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    Effect::from_name(effect).is_some() && tool.is_some_and(is_tool)
+}
+
+/// Returns the rule of an entry of the permissions of Claude Code.
+fn of_claude_entry(line: &str) -> Result<CommandRule, Failure> {
+    let (effect, entry) = line.split_once(' ').unwrap_or((line, ""));
+    let settings = json!({"permissions": {(effect): [entry.trim()]}}).to_string();
+    let imported = ImportedRules::from_claude_settings(&settings).map_err(|_| {
+        Failure::usage(format_args!("{} has no list in the permissions of Claude Code", escape(effect)))
+            .with_help("the lists are allow, ask and deny")
+    })?;
+    match (imported.rules.into_iter().next(), imported.notes.first()) {
+        (Some(rule), None) => Ok(rule),
+        (_, Some(note)) => Err(Failure::usage(format_args!("{}: {}", escape(&note.entry), note.reason))
+            .with_help("write it in words: stockade policy add 'allow npm run test **' --agent AGENT")),
+        (None, None) => Err(Failure::usage("the entry has no command")),
     }
 }
 
