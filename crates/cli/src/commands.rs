@@ -35,6 +35,8 @@ pub(crate) mod install;
 pub(crate) mod limits;
 #[cfg(target_os = "linux")]
 pub(crate) mod mcp;
+#[cfg(target_os = "linux")]
+pub(crate) mod nap;
 pub(crate) mod policy;
 #[cfg(target_os = "linux")]
 pub(crate) mod quarantine;

@@ -77,6 +77,8 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Deny(deny) => commands::deny::run(deny),
         #[cfg(target_os = "linux")]
         Command::Undo(undo) => commands::undo::run(undo),
+        #[cfg(target_os = "linux")]
+        Command::Nap(nap) => commands::nap::run(nap),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
         Command::Serve(serve) => commands::serve::run(serve),
         #[cfg(target_os = "linux")]

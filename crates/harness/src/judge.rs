@@ -19,7 +19,7 @@ use super::call::{Origin, ToolCall};
 use super::rewrite::Contained;
 use super::tools::{ToolKind, feeds, is_tool_name, known, own_tools};
 use super::{Harness, addresses, heartbeat, patch, paths};
-use stockade_state::{agents, executions, refusals, saved_answers, trail};
+use stockade_state::{agents, executions, nap, refusals, saved_answers, trail};
 
 /// Names of arguments with a command, and with its working directory.
 pub(super) const COMMANDS: &[&str] = &["command", "commands", "cmd", "command_line", "CommandLine", "script"];
@@ -90,10 +90,25 @@ impl<'a> Agent<'a> {
         let (tool, kind) =
             if call.server.is_some() { (name.as_str(), ToolKind::Other) } else { known(&name) };
         let mut verdict = self.before_known(call, tool, kind)?;
-        if let HookVerdict::Deny(objection) = &mut verdict {
-            self.count(call, objection);
+        match &mut verdict {
+            HookVerdict::Deny(objection) => self.count(call, objection),
+            HookVerdict::Ask(objection) if self.naps(call, objection)? => return Ok(HookVerdict::Silent),
+            _ => {}
         }
         Ok(verdict)
+    }
+
+    /// Whether a question is left to the harness, because the user takes a nap. That is recorded first.
+    fn naps(&self, call: &ToolCall, objection: &Objection) -> Result<bool, String> {
+        // A program that has a session of its own asks itself, and a test call must be stopped.
+        let Some(decision) = objection.decision.as_ref().filter(|_| self.task.is_none()) else {
+            return Ok(false);
+        };
+        if call.origin.session == heartbeat::REPLAY || nap::remaining().is_none() {
+            return Ok(false);
+        }
+        self.session.record_answer(decision, "nap").map_err(|error| error.to_string())?;
+        Ok(true)
     }
 
     /// Adds to a refusal how often its rule has refused calls of this session, if that is often.

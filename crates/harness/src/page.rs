@@ -46,7 +46,9 @@ $ stockade allow claude 'mcp__github__*'   # all tools of an MCP server
 $ stockade allow claude npm ci             # a command
 $ stockade allow claude docs.rs            # a host: for web pages, and for commands in the sandbox
 $ stockade allow --path claude ~/data      # a file or directory outside of the workspace, to read
+$ stockade allow --last                    # what was asked about or refused last, from any terminal
 $ stockade undo                            # take the last one back; --list shows all
+$ stockade nap 10m                         # ask no questions for ten minutes; denials and the sandbox stay
 ```
 
 `stockade deny` denies what `allow` with the same arguments allows. Both change your own configuration, for this agent alone. A thing that

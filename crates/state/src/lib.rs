@@ -5,6 +5,7 @@
 //! - [`agents`]: the guard of an agent, and a session with the answers that the user has saved;
 //! - [`command_rules`]: rules for commands from files and from the configuration, with their places;
 //! - [`saved_rules`], [`saved_answers`]: rules and answers that are added, removed and recalled;
+//! - [`nap`]: a time in which no questions are asked;
 //! - [`refusals`]: how often a rule has refused calls of a session;
 //! - [`trail`]: the audit trail that the configuration names; [`when`]: points in time for queries of it;
 //! - [`evaluation`]: expressions with the clock of this machine.
@@ -30,6 +31,7 @@ pub mod evaluation;
 pub mod executions;
 #[cfg(target_os = "linux")]
 pub mod graph_runs;
+pub mod nap;
 pub mod refusals;
 pub mod saved_answers;
 pub mod saved_rules;

@@ -4,8 +4,8 @@ use clap::{Args as _, Error, FromArgMatches, Subcommand};
 
 #[cfg(target_os = "linux")]
 use crate::commands::{
-    allow, backends, broker, changes, deny, doctor, drive, exec, graph, hook, install, mcp, quarantine, run,
-    selftest, undo,
+    allow, backends, broker, changes, deny, doctor, drive, exec, graph, hook, install, mcp, nap, quarantine,
+    run, selftest, undo,
 };
 use crate::commands::{
     audit, check, completions, config, container, eval, init, limits, policy, report, rules, sanitize, scan,
@@ -118,6 +118,9 @@ commands! {
     /// Take back the last approval or denial
     #[cfg(target_os = "linux")]
     "undo" => Undo(undo::UndoArgs),
+    /// Leave questions to the agent's own permission prompts for a while
+    #[cfg(target_os = "linux")]
+    "nap" => Nap(nap::NapArgs),
     /// Explain a decision and how to change it
     "why" => Why(why::WhyArgs),
     /// Write an HTML report of what agents did and what was refused

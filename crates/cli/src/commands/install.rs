@@ -7,12 +7,13 @@ use std::env;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use stockade_text::{escape, escape_lines, escape_path};
 
 use super::hook::harness;
+use super::nap::nap_words;
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -20,6 +21,7 @@ use crate::output::Output;
 use stockade_harness::registration::{self, Refused, SettingsChange, SettingsFolders, SettingsScope};
 use stockade_harness::state::{self, State};
 use stockade_harness::{HARNESSES, Harness, HookRegistration, rewrite};
+use stockade_state::nap;
 use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
@@ -166,12 +168,19 @@ pub(crate) fn status(args: &StatusArgs) -> Result<Exit, Failure> {
     let text: String = match args.format {
         Format::Json => {
             let rows: Vec<Row<'_>> = states.iter().map(|(harness, state)| Row::of(harness, state)).collect();
-            format!("{}\n", to_printable_json(&serde_json::json!({ "harnesses": rows })))
+            let nap = nap::remaining().map(|left| left.as_secs());
+            format!("{}\n", to_printable_json(&serde_json::json!({ "harnesses": rows, "napSeconds": nap })))
         }
         Format::Text if states.is_empty() => "no settings of a supported agent found\n".to_owned(),
         Format::Text => states.iter().map(|(harness, state)| told(harness, state)).collect(),
     };
-    print(&text, exit)
+    let nap = nap::remaining().filter(|_| args.format == Format::Text).map(napping).unwrap_or_default();
+    print(&format!("{nap}{text}"), exit)
+}
+
+/// Reports a nap, before everything else.
+fn napping(left: Duration) -> String {
+    format!("nap: no questions are asked for another {}; end it: stockade nap --end\n", nap_words(left))
 }
 
 /// The state of a harness, for programs.

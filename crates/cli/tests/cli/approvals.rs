@@ -290,3 +290,46 @@ fn rules_of_claude_code_are_understood() {
     let listed = done(&home, &["policy", "list", "--agent", "claude"]);
     assert!(listed.contains("npm run test **") && listed.contains("make deploy **"), "{listed}");
 }
+
+/// A nap begins only at a terminal that controls the process, is on record, and leaves denials and the sandbox as they are.
+#[test]
+fn a_nap_begins_only_at_a_terminal_and_ends_by_itself() {
+    let home = Home::new();
+    let ask = |home: &Home| bash(home, "git push origin main");
+    assert!(matches!(ask(&home), Answer::Ask(_)));
+    let refused = run(&home, &["nap", "10m"]);
+    assert_eq!(
+        (refused.code, refused.text.contains("only at a terminal")),
+        (Some(2), true),
+        "{}",
+        refused.text
+    );
+    for wrong in [&["nap"][..], &["nap", "9h"], &["nap", "0s"], &["nap", "soon"], &["nap", "10m", "--end"]] {
+        assert_eq!(run(&home, wrong).code, Some(2), "{wrong:?}");
+    }
+    assert_eq!(run(&home, &["nap", "--end"]).code, Some(1));
+    // `script` gives it a terminal of its own.
+    let at_terminal = |line: &str| home.run("/usr/bin/script", &["-qec", line, "/dev/null"], b"");
+    if !std::path::Path::new("/usr/bin/script").exists() {
+        eprintln!("skipped: the program `script` is missing");
+        return;
+    }
+    let begun = at_terminal(&format!("{STOCKADE} nap 2s"));
+    assert!(begun.status.success(), "{begun:?}");
+    assert_eq!(ask(&home), Answer::Silent);
+    assert!(matches!(bash(&home, "rm -rf /"), Answer::Deny(_)));
+    assert!(matches!(bash(&home, "cargo build"), Answer::Rewrite(_)));
+    assert!(run(&home, &["status"]).text.starts_with("nap: no questions are asked for another "));
+    let recorded = run(&home, &["audit", "query", "--format", "json"]).text;
+    assert!(recorded.contains("nap-begun") && recorded.contains("\"answer\":\"nap\""), "{recorded}");
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    assert!(matches!(ask(&home), Answer::Ask(_)), "it ends by itself");
+    // It is ended, too, and a file of another form is none.
+    assert!(at_terminal(&format!("{STOCKADE} nap 1h")).status.success());
+    done(&home, &["nap", "--end"]);
+    assert!(matches!(ask(&home), Answer::Ask(_)));
+    for text in ["{", "{\"version\":1,\"beginsMs\":0,\"endsMs\":99999999999999}"] {
+        fs::write(home.path().join(".local/state/stockade/nap.json"), text).unwrap();
+        assert!(matches!(ask(&home), Answer::Ask(_)), "{text}");
+    }
+}
