@@ -363,12 +363,12 @@ fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault>
         .with(serde_json::to_value(&verdict).unwrap_or_default()))
 }
 
-/// Returns the rule and the reason of the rules that the server was started with, if they deny a command of an agent.
+/// Returns the rule of the server that denies a command of an agent, with its reason, if one does.
 pub(super) fn denied_by_server(
     server: &Server,
     text: &str,
     spec: &SandboxSpec,
-) -> Result<Option<(Option<String>, String)>, Fault> {
+) -> Result<Option<(String, String)>, Fault> {
     let rules = server.rules.now()?;
     if !rules.decide() {
         return Ok(None);
@@ -376,7 +376,7 @@ pub(super) fn denied_by_server(
     let denied = command_check::denied(rules.policy.all_rules(), text, spec);
     Ok(denied.map(|decision| {
         let cause = decision.decisive().next().map(|part| &part.cause);
-        (cause.map(|cause| cause.id().to_owned()), cause.map(ToString::to_string).unwrap_or_default())
+        cause.map(|cause| (cause.id().to_owned(), cause.to_string())).unwrap_or_default()
     }))
 }
 

@@ -22,6 +22,7 @@ use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;
 use crate::bounds::{MAX_TOOLS, at_most};
 use crate::fault::Fault;
+use crate::guarded::undecided;
 use crate::sessions::{Session, is_short};
 
 /// Decide whether a tool may be used with these arguments, as the hook of a harness does: a command, path or host by the rules for
@@ -182,15 +183,13 @@ impl Parameters for Before {
         let workspace = session.guard().workspace().to_owned();
         let call =
             call(&self.name, self.mcp_server, json("arguments", &self.arguments)?, &workspace, self.cwd)?;
-        for command in declared.commands(&call).map_err(|why| not_judged(&self.name, &why))? {
-            let spec = SandboxSpec::new(&workspace, [command.as_str()]);
-            if let Some((rule, reason)) = denied_by_server(server, &command, &spec)? {
-                return Ok(Json::of(&Judged { rule, ..Judged::denied(reason) }));
-            }
-        }
+        let commands = declared.commands(&call).map_err(|why| not_judged(&self.name, &why))?;
         let task = of_agent.execution(&self.execution).to_owned();
         let agent = Agent::of_session(&CALLER, of_agent.agent(), session, task);
-        let verdict = agent.before_declared(&call, &declared).map_err(|why| not_judged(&self.name, &why))?;
+        let verdict = match denied_by_rules(server, &agent, &self.name, &commands)? {
+            Some(denied) => denied,
+            None => agent.before_declared(&call, &declared).map_err(|why| not_judged(&self.name, &why))?,
+        };
         if let HookVerdict::Ask(Objection { decision: Some(asked), .. }) = &verdict {
             opened.ask((**asked).clone());
         }
@@ -337,6 +336,23 @@ fn call(
     let origin = Origin { session: String::new(), cwd, workspace: workspace.to_owned() };
     let server = server.map(|server| (server, name.to_owned()));
     Ok(ToolCall { server, ..ToolCall::of(name, input, origin) })
+}
+
+/// Denies and records a call with a command that the rules of the server deny.
+fn denied_by_rules(
+    server: &Server,
+    agent: &Agent<'_>,
+    name: &str,
+    commands: &[String],
+) -> Result<Option<HookVerdict>, Fault> {
+    for command in commands {
+        let spec = SandboxSpec::new(agent.session.guard().workspace(), [command.as_str()]);
+        if let Some((rule, reason)) = denied_by_server(server, command, &spec)? {
+            let denied = agent.session.turn_away(name, &rule, reason, None);
+            return Ok(Some(agent.stopped(&denied.map_err(|error| undecided(&error))?)));
+        }
+    }
+    Ok(None)
 }
 
 fn session(server: &Server, name: Option<&str>) -> Result<std::sync::Arc<Session>, Fault> {

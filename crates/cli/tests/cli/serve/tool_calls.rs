@@ -308,7 +308,12 @@ fn rules_of_the_server_are_no_milder_here() {
     let added = tools.serving.call("policy.add", &json!({"rule": "deny ls"}));
     assert!(added["error"].is_null(), "{added}");
     let answer = tools.call("tool.before", &ls);
-    assert_eq!(answer["result"]["decision"], "deny", "{answer}");
+    assert_eq!(
+        (&answer["result"]["decision"], &answer["result"]["rule"]),
+        (&json!("deny"), &json!("deny-ls"))
+    );
+    let found = tools.serving.call("audit.query", &json!({"name": answer["result"]["id"]}));
+    assert_eq!(found["result"]["events"][0]["rule"], "deny-ls", "{found}");
 }
 
 #[test]
