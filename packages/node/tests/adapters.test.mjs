@@ -97,7 +97,7 @@ test("the user is asked where there is one", async () => {
     const called = one.before("unheard", { a: 1 });
     if (answer === true) assert.deepEqual(await called, { a: 1 });
     else await assert.rejects(called, ToolRefused);
-    assert.deepEqual(asked.map(({ fix }) => fix), ["stockade allow builder unheard"]);
+    assert.deepEqual(asked.map(({ fix }) => fix), ["stockade allow --tool builder unheard"]);
   }
   const { events } = await client.auditQuery({ event: "approval_answered" });
   assert.equal(events.length, 4);

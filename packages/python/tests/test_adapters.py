@@ -113,11 +113,15 @@ class Plain(Guarded):
             else:
                 with self.assertRaises(ToolRefused):
                     guard.before("unheard", {"a": 1})
-            self.assertEqual([one["fix"] for one in asked], ["stockade allow builder unheard"])
+            self.assertEqual([one["fix"] for one in asked], ["stockade allow --tool builder unheard"])
         answered = self.client.audit_query(event="approval_answered")["events"]
         self.assertEqual(len(answered), 4)
         with self.assertRaises(ToolRefused):
             self.guard().before("unheard", {})
+        # What is advised helps.
+        words = [stockade.find_binary(), *asked[0]["fix"].split()[1:]]
+        subprocess.run(words, cwd=self.project, env={"HOME": str(self.home), "PATH": "/usr/bin:/bin"}, check=True, capture_output=True)
+        self.assertEqual(self.guard().before("unheard", {}), {})
 
     def test_what_cannot_be_judged_is_refused(self):
         guard = self.guard()
