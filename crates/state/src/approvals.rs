@@ -26,7 +26,7 @@ use crate::StateError;
 use crate::saved_rules::{SavedRules, config_on_disk, config_with};
 use edits::ListEdit;
 
-pub use commands::{decide_command, place_of};
+pub use commands::{allow_command_for, decide_command, place_of};
 pub use journal::{Journal, JournaledApproval, RuleChanges, Undone};
 pub use paths::ApprovedPath;
 

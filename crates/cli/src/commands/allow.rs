@@ -1,7 +1,10 @@
 //! `stockade allow`: lets an agent run a command, use a tool, a host or a path, from now on.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
+use stockade_guard::admission::answers::AnswerTerms;
+use stockade_guard::exec::patch::duration;
 use stockade_state::approvals::ApprovalKind;
 
 use super::approval::{self, ApprovalArgs};
@@ -18,6 +21,7 @@ Examples:
   stockade allow claude registry.npmjs.org        allow a host: for web pages, and for commands in the sandbox
   stockade allow --path claude ~/data             allow to read a directory outside of the workspace
   stockade allow --write claude .github/ci.yml    allow to read and write a file of the workspace
+  stockade allow --for 1h claude npm publish      allow this command for an hour, in this directory
   stockade allow --last                           allow what was asked about or refused last, after confirmation
   stockade allow --dry-run codex npm ci           show what would change";
 
@@ -39,11 +43,19 @@ the same extent, and the later one replaces the earlier one.";
 pub(crate) struct AllowArgs {
     #[command(flatten)]
     approval: ApprovalArgs,
+
+    /// Allow a command only for this time, in this directory: 90s, 30m, 1h; at most 720h
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    time: Option<Duration>,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &AllowArgs) -> Result<Exit, Failure> {
-    let printed = approval::decide(&args.approval, ApprovalKind::Allow)?;
+    if let Some(time) = args.time.filter(|time| time.is_zero() || *time > AnswerTerms::MAX_TERMS.always) {
+        let message = format_args!("--for {} s: an approval for a time takes at most 720h", time.as_secs());
+        return Err(Failure::usage(message).with_help("allow it without --for"));
+    }
+    let printed = approval::decide(&args.approval, ApprovalKind::Allow, args.time)?;
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&printed);
     output.finish(Exit::Clean)

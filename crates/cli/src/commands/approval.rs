@@ -6,13 +6,14 @@ mod last;
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use stockade_guard::command::shell::quote_argv;
 use stockade_guard::policy::Access;
 use stockade_harness::tools::{ToolKind, is_tool_name, known};
 use stockade_state::approvals::{
-    Approval, ApprovalChange, ApprovalKind, ApprovalSubject, ApprovedPath, decide_command, host_entry,
-    place_of,
+    Approval, ApprovalChange, ApprovalKind, ApprovalSubject, ApprovedPath, allow_command_for, decide_command,
+    host_entry, place_of,
 };
 use stockade_text::{escape, escape_path};
 
@@ -89,23 +90,27 @@ struct RecordedArgs {
 }
 
 /// Allows or denies what the arguments name, and returns the output.
-pub(super) fn decide(args: &ApprovalArgs, kind: ApprovalKind) -> Result<String, Failure> {
+pub(super) fn decide(
+    args: &ApprovalArgs,
+    kind: ApprovalKind,
+    time: Option<Duration>,
+) -> Result<String, Failure> {
     match (args.last, args.yes) {
-        (true, _) => decide_last(args, kind),
+        (true, _) => decide_last(args, kind, time),
         // `requires` of clap is not checked beside a conflict.
         (false, true) => Err(Failure::usage("--yes is only for --last")),
-        (false, false) => decide_named(args, kind),
+        (false, false) => decide_named(args, kind, time),
     }
 }
 
 /// Allows or denies what the last question or refusal was about, after it was shown and confirmed.
-fn decide_last(args: &ApprovalArgs, kind: ApprovalKind) -> Result<String, Failure> {
+fn decide_last(args: &ApprovalArgs, kind: ApprovalKind, time: Option<Duration>) -> Result<String, Failure> {
     let last = last::find(args.agent.as_deref())?;
     let words = ["stockade".to_owned()].into_iter().chain(last.arguments);
     let read = RecordedArgs::try_parse_from(words);
     let mut named = read.map_err(|_| Failure::usage("the approval on record cannot be read"))?.args;
     named.dry_run = true;
-    let shown = decide_named(&named, kind)?;
+    let shown = decide_named(&named, kind, time)?;
     if args.dry_run {
         return Ok(format!("last: {}\n{shown}", last.told));
     }
@@ -116,7 +121,7 @@ fn decide_last(args: &ApprovalArgs, kind: ApprovalKind) -> Result<String, Failur
         }
     }
     named.dry_run = false;
-    Ok(format!("last: {}\n{}", last.told, decide_named(&named, kind)?))
+    Ok(format!("last: {}\n{}", last.told, decide_named(&named, kind, time)?))
 }
 
 const fn title(kind: ApprovalKind) -> &'static str {
@@ -126,7 +131,7 @@ const fn title(kind: ApprovalKind) -> &'static str {
     }
 }
 
-fn decide_named(args: &ApprovalArgs, kind: ApprovalKind) -> Result<String, Failure> {
+fn decide_named(args: &ApprovalArgs, kind: ApprovalKind, time: Option<Duration>) -> Result<String, Failure> {
     let agent = args.agent.as_deref().unwrap_or_default();
     let workspace = std::fs::canonicalize(&args.workspace)
         .map_err(|error| Failure::usage(format_args!("{}: {error}", escape_path(&args.workspace))))?;
@@ -141,6 +146,14 @@ fn decide_named(args: &ApprovalArgs, kind: ApprovalKind) -> Result<String, Failu
                 )
                 .ok();
                 continue;
+            }
+            Thing::Command(command) if time.is_some() => {
+                let (place, time) = (place_of(&workspace), time.unwrap_or_default());
+                allow_command_for(agent, &command, &place, time, !args.dry_run)?
+            }
+            _ if time.is_some() => {
+                return Err(Failure::usage("only a command can be allowed for a time")
+                    .with_help("allow it without --for, and take it back later: stockade undo"));
             }
             Thing::Command(command) => {
                 decide_command(agent, kind, &command, &place_of(&workspace), !args.dry_run)?

@@ -75,7 +75,7 @@ fn a_host_is_allowed_to_one_agent_and_taken_back() {
     done(&home, &["undo"]);
     assert_eq!(config(&home), before);
     assert_eq!(run(&home, &["undo"]).code, Some(1));
-    // An entry that was removed by hand is no obstacle.
+    // An entry may have been removed by hand.
     done(&home, &["allow", "claude", "docs.example"]);
     home.configure(&before);
     let gone = done(&home, &["undo"]);
@@ -324,7 +324,7 @@ fn a_nap_begins_only_at_a_terminal_and_ends_by_itself() {
     assert!(recorded.contains("nap-begun") && recorded.contains("\"answer\":\"nap\""), "{recorded}");
     std::thread::sleep(std::time::Duration::from_millis(2100));
     assert!(matches!(ask(&home), Answer::Ask(_)), "it ends by itself");
-    // It is ended, too, and a file of another form is none.
+    // It can be ended, and a file of another form begins none.
     assert!(at_terminal(&format!("{STOCKADE} nap 1h")).status.success());
     done(&home, &["nap", "--end"]);
     assert!(matches!(ask(&home), Answer::Ask(_)));
@@ -332,4 +332,46 @@ fn a_nap_begins_only_at_a_terminal_and_ends_by_itself() {
         fs::write(home.path().join(".local/state/stockade/nap.json"), text).unwrap();
         assert!(matches!(ask(&home), Answer::Ask(_)), "{text}");
     }
+}
+
+/// An approval for a time ends by itself, holds in one directory for exactly this text, and is taken back as any other.
+#[test]
+fn a_command_is_allowed_for_a_time() {
+    let home = Home::new();
+    let ask = |home: &Home| bash(home, "git push origin main");
+    let asks = |home: &Home| matches!(ask(home), Answer::Ask(_));
+    assert!(asks(&home));
+    let tried = done(&home, &["allow", "--dry-run", "--for", "1h", "claude", "git push origin main"]);
+    assert!(tried.contains("would add a saved answer"), "{tried}");
+    assert!(asks(&home), "a dry run changes nothing");
+    let added = done(&home, &["allow", "--for", "1h", "claude", "git push origin main"]);
+    assert!(added.contains("in this directory") && config(&home).is_empty(), "{added}");
+    assert!(!asks(&home));
+    assert!(matches!(bash(&home, "git push origin other"), Answer::Ask(_)), "exactly this text");
+    assert!(matches!(bash(&home, "cd sub && git push origin main"), Answer::Ask(_)));
+    let other = home.run(STOCKADE, &["exec", "--agent", "codex", "--", "git", "push", "origin", "main"], b"");
+    assert!(!other.status.success(), "another agent");
+    done(&home, &["undo"]);
+    assert!(asks(&home));
+    done(&home, &["allow", "--for", "1s", "claude", "git push origin main"]);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    assert!(asks(&home), "it ends by itself");
+    let gone = done(&home, &["undo"]);
+    assert!(gone.contains("nothing changes"), "{gone}");
+    assert!(asks(&home));
+    done(&home, &["allow", "--last", "--yes", "--for", "1h"]);
+    assert!(!asks(&home));
+    for (args, wanted) in [
+        (&["allow", "--for", "1h", "claude", "docs.example"][..], "only a command"),
+        (&["allow", "--for", "721h", "claude", "git push"], "at most 720h"),
+        (&["allow", "--for", "soon", "claude", "git push"], "soon"),
+        (&["allow", "--for", "1h", "claude", "rm", "-rf", "/"], "a denial stays"),
+        (&["allow", "--for", "1h", "cluade", "git push"], "did you mean"),
+    ] {
+        let said = run(&home, args);
+        assert_eq!((said.code, said.text.contains(wanted)), (Some(2), true), "{args:?}: {}", said.text);
+    }
+    home.configure("[agents.claude.commands]\nkeptAnswerDays = 0\n");
+    let unsaved = run(&home, &["allow", "--for", "1h", "claude", "git push"]);
+    assert_eq!((unsaved.code, unsaved.text.contains("keptAnswerDays")), (Some(2), true), "{}", unsaved.text);
 }

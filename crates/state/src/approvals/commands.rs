@@ -1,13 +1,18 @@
 //! Approvals and denials of commands: rules for exactly their words.
 
 use std::path::Path;
+use std::time::Duration;
 
+use stockade_guard::admission::answers::{
+    AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion,
+};
 use stockade_guard::admission::decide_on_disk;
+use stockade_guard::command::answers::CommandAnswer;
 use stockade_guard::command::rules::{CommandPattern, Example};
-use stockade_guard::command::shell::ReadOptions;
+use stockade_guard::command::shell::{ReadOptions, Shell};
 use stockade_guard::command::{Cause, CommandContext, CommandRule, Effect};
 use stockade_guard::config::Config;
-use stockade_text::escape;
+use stockade_text::{escape, with_causes};
 
 use super::edits::{self, ListEdit};
 use super::journal::{Journal, JournaledApproval, RuleChanges};
@@ -167,6 +172,68 @@ fn suggested(
         format_args!("the decision {} stays, whatever rule allows it: {reason} ({id})", decision.effect);
     Err(StateError::input(message)
         .with_help("`stockade why 'COMMAND'` shows what decides; to run it yourself, type it in a terminal"))
+}
+
+/// Allows an agent exactly this command in this directory for a time, as a saved answer: it ends by itself, and earlier if a file
+/// that the command names changes. With `writes` false, only tries to.
+///
+/// # Errors
+/// When the agent is unknown, the configuration or the answers cannot be used, or the command is denied.
+pub fn allow_command_for(
+    agent: &str,
+    command: &str,
+    place: &CommandContext,
+    time: Duration,
+    writes: bool,
+) -> Result<ApprovalChange, StateError> {
+    let config = config_on_disk()?;
+    check_agent(&config, agent)?;
+    if super::agent_guard::settings(&config, agent)?.kept_answers.is_zero() {
+        let key = format!("agents.{agent}.commands.keptAnswerDays");
+        return Err(StateError::input(format_args!("`{key}` is 0, so no answer is saved"))
+            .with_help(format!("raise `{key}`, or allow the command without --for")));
+    }
+    let journal = Journal::of_user()?;
+    let answers =
+        CommandAnswers::new(AnswerTerms { session: Duration::ZERO, always: time }, AnswerStore::of_user());
+    let policy = sources_with(&config, agent, &[])?.policy;
+    let mut entry = JournaledApproval::of_rules(agent, ApprovalKind::Allow, command, RuleChanges::default());
+    // The user's own shell may read the text differently, and each reading is a question of its own.
+    for shell in [Shell::Bash, Shell::Zsh] {
+        let options = ReadOptions::for_shell(shell);
+        let (decision, place) =
+            decide_on_disk(place.clone(), |place| policy.decide(command, &options, place));
+        if decision.effect == Effect::Deny {
+            let cause = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
+            return Err(StateError::input(format_args!("a denial stays: {cause}"))
+                .with_help("`stockade why 'COMMAND'` shows what decides"));
+        }
+        let asked = AskedCommand { agent, shell, place: &place, variables: None };
+        let Some(question) = CommandQuestion::of(&decision, &asked) else { continue };
+        if let Some(why) = &question.once {
+            return Err(StateError::input(format_args!("it can be allowed only once: {why}"))
+                .with_help("answer the question of the agent's own program"));
+        }
+        entry.answers.push(question.id.clone());
+        if writes {
+            let answered = answers.answer(&question, CommandAnswer::AllowAlways);
+            answered.map_err(|error| StateError::unavailable(with_causes(&error)))?;
+        }
+    }
+    let is_there = entry.answers.is_empty().then(|| format!("command {command} is already allowed"));
+    let told = match is_there {
+        Some(_) => Vec::new(),
+        None => {
+            vec![format!("add a saved answer for {}, which ends after {} s", escape(command), time.as_secs())]
+        }
+    };
+    if writes && is_there.is_none() {
+        journal.push(entry)?;
+    }
+    let extent = format!(
+        "extent: agent {agent} alone, in this directory: exactly this text, until a file that it names changes"
+    );
+    Ok(ApprovalChange { told, extent, is_there })
 }
 
 /// The context of a command in a directory.

@@ -6,9 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use stockade_files::{KeptFile, KeptFileError};
+use stockade_guard::admission::answers::{AnswerStore, AnswerTerms, CommandAnswers};
 use stockade_guard::audit::private;
 use stockade_guard::command::rules::CustomRules;
-use stockade_text::{escape_path, to_printable_json, with_causes};
+use stockade_text::{escape, escape_path, to_printable_json, with_causes};
 
 use super::edits::{self, ListEdit};
 use super::{Approval, ApprovalKind};
@@ -47,6 +48,9 @@ pub struct JournaledApproval {
     /// Changes of the agent's rules.
     #[serde(default)]
     pub rules: RuleChanges,
+    /// Ids of saved answers.
+    #[serde(default)]
+    pub answers: Vec<String>,
 }
 
 /// Changes of an agent's rules for commands in the user's config file.
@@ -85,6 +89,7 @@ impl JournaledApproval {
             what: approval.what(),
             edits,
             rules: RuleChanges::default(),
+            answers: Vec::new(),
         }
     }
 
@@ -92,7 +97,15 @@ impl JournaledApproval {
     #[must_use]
     pub fn of_rules(agent: &str, kind: ApprovalKind, command: &str, rules: RuleChanges) -> Self {
         let what = format!("command {command}");
-        Self { at_ms: now_ms(), agent: agent.to_owned(), kind, what, edits: Vec::new(), rules }
+        Self {
+            at_ms: now_ms(),
+            agent: agent.to_owned(),
+            kind,
+            what,
+            edits: Vec::new(),
+            rules,
+            answers: Vec::new(),
+        }
     }
 
     /// Takes the changes back, as far as they are still there; with `writes` false, only tries to. Returns their descriptions.
@@ -116,7 +129,21 @@ impl JournaledApproval {
             let back = store.apply(&SavedRuleChange::Add(rules.rules().to_vec()), writes)?;
             told.extend(back.changed.iter().map(|rule| format!("add rule {} to {place}", rule.id)));
         }
+        told.extend(self.revoked(writes)?);
         Ok(told)
+    }
+
+    /// Revokes the saved answers that are still valid.
+    fn revoked(&self, writes: bool) -> Result<Option<String>, StateError> {
+        let unusable = |error| StateError::unavailable(with_causes(&error));
+        let answers = CommandAnswers::new(AnswerTerms::MAX_TERMS, AnswerStore::of_user());
+        let is_ours = |id: &String| self.answers.contains(id);
+        let listed = if self.answers.is_empty() { Vec::new() } else { answers.list().map_err(unusable)? };
+        let valid: Vec<_> = listed.into_iter().filter(|one| is_ours(&one.id)).collect();
+        for answer in valid.iter().filter(|_| writes) {
+            answers.revoke(Some(&answer.id)).map_err(unusable)?;
+        }
+        Ok((!valid.is_empty()).then(|| format!("remove the saved answer for {}", escape(&self.what))))
     }
 }
 

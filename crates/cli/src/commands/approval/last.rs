@@ -84,7 +84,7 @@ fn words(line: &str) -> Option<Vec<String>> {
             }
             '\\' => word.get_or_insert_default().push(characters.next()?),
             ' ' => words.extend(word.take()),
-            // Another quoting is none of this program's.
+            // This program quotes in no other way.
             '"' | '$' | '`' => return None,
             plain => word.get_or_insert_default().push(plain),
         }
