@@ -78,7 +78,7 @@ impl Home {
         Answer::of(harness, &child.wait_with_output().unwrap())
     }
 
-    fn answer(&self, harness: &str, payload: &Value) -> Answer {
+    pub(crate) fn answer(&self, harness: &str, payload: &Value) -> Answer {
         Answer::of(harness, &self.hook(harness, &payload.to_string()))
     }
 }

@@ -36,6 +36,9 @@ mod evaluations;
 mod exec_terminal;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod first_hour;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod graph_runs;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

@@ -251,9 +251,10 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["python3 x.py", "python3 -m json.tool", "node --version", "awk '{print $1}' f"],
     },
     Shape {
-        // The server listens on all interfaces by default, and serves dot files too.
+        // The server listens on all interfaces by default, and serves dot files too. A sandbox has a network of its own, in which
+        // only the same command connects, as a test does that starts a server.
         id: "serve-files",
-        floor: Ask,
+        floor: Sandbox,
         programs: &["python", "python3", "python2", "php", "ruby", "npx", "http-server", "serve"],
         fires: |command| match command.name {
             "python" | "python2" | "python3" => {

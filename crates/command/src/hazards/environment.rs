@@ -96,7 +96,7 @@ pub(super) static SHAPES: &[Variables] = &[
         id: "set-path",
         floor: Ask,
         names: SEARCH_VARIABLES,
-        harmless: |_| false,
+        harmless: |value| value.split(':').all(|folder| OF_SYSTEM.contains(&folder)),
         reason: "changes which program or library a name resolves to",
         fix: "write the path of the program instead",
         matches: &[
@@ -124,6 +124,7 @@ pub(super) static SHAPES: &[Variables] = &[
         ],
         clean: &[
             "echo $PATH",
+            "PATH=/usr/local/bin:/usr/bin:/bin ls",
             "GOPATH=x ls",
             "A=PATH ls",
             "unset GOPATH",
@@ -202,6 +203,9 @@ pub(super) static SHAPES: &[Variables] = &[
         clean: &["echo $HISTFILE", "history"],
     },
 ];
+
+/// Directories in which only root can put programs.
+const OF_SYSTEM: &[&str] = &["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /// Variables that are dangerous to unset: without `PATH`, shells search programs in the current directory.
 const MISSED: &[&str] = &["PATH"];

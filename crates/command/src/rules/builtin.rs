@@ -491,10 +491,16 @@ static ROWS: &[Row] = rows! {
         "npm|yarn|pnpm|bun|cargo|go test|build|run|lint|typecheck|check|verify|format|fmt|clippy|vet|t|tst|doc|bench|b|c|d|r|start|stop|\
         restart|nextest|fix|clean|new|init|expand|tree|metadata|generate|rustc|rustdoc|miri|llvm-cov|machete|udeps|deny|audit|\
         locate-project|pkgid|version|pack|prune|dedupe|rebuild|--version|--help|-V|--list":
-        "a task of the project", [ELSEWHERE],
-        ["cargo test", "npm test", "cargo run -- x", "cargo tree", "cargo --version"], ["npm publish", "npm test --prefix /tmp/e", "cargo test --config x"];
+        "a task of the project", [],
+        ["cargo test", "npm test", "cargo run -- x", "cargo tree", "cargo --version", "cargo test --manifest-path a/Cargo.toml",
+        "go build -o bin/x ./cmd/x", "go test -run TestX -count=1 ./..."], ["npm publish", "cargo install x"];
+    "project-toolchain" Sandbox "cargo +* test|build|run|check|fmt|clippy|doc|bench|nextest|fix|tree|metadata|expand|rustc|rustdoc|\
+        miri|clean|b|c|d|r|t": "a task of the project, with another toolchain", [], ["cargo +nightly fmt"], ["cargo +nightly install x"];
     "project-script" Sandbox "npm|yarn|pnpm|bun run test*|build*|lint*|typecheck*|check*|verify*|format*|fmt*|start*|dev*":
-        "a script of the project", [ELSEWHERE], ["npm run build:web"], ["npm run deploy", "npm run build --script-shell=x"];
+        "a script of the project", [], ["npm run build:web", "npm run test --prefix web"], ["npm run deploy"];
+    "project-part" Sandbox "npm|yarn|pnpm|bun --prefix|--dir|-C|--cwd|--filter|-F|-w|--workspace|workspace * test|build|run|lint|typecheck|\
+        check|verify|format|start|t": "a task of a part of the project", [],
+        ["npm --prefix web test", "pnpm --filter web build", "yarn workspace web test"], ["npm --prefix web publish", "pnpm --filter web add x"];
     "packages" Ask "npm|npx|yarn|pnpm|pnpx|bun|bunx|pip|pip3|pipx|uv|uvx|poetry|cargo|go|bundle|gem|composer|apt|apt-get|\
         aptitude|dpkg|rpm|brew|yum|dnf|pacman|snap|flatpak|apk|zypper|port|nix|nix-env|conda|mamba|deno|corepack|rustup|nvm|mise|asdf":
         "installs, publishes or runs packages", [], ["npm install", "npx test evil", "cargo install x"], ["ls"];

@@ -64,8 +64,8 @@ pub(super) static TOOLS: &[Row] = rows! {
         ["rsync -av a/ b/", "rsync -n a b"], ["rsync -a a host:b", "rsync -e id a b", "rsync a rsync://h/m", "rsync --daemon"];
     // Packages.
     "packages-list" Sandbox "npm|pnpm|yarn|bun ls|list|ll|la|why|explain|root|prefix|bin|fund|help|licenses|query":
-        "lists packages", [ELSEWHERE], ["npm ls", "yarn why x", "pnpm list --depth 0"], ["npm install", "npm view x", "npm config list"];
-    "packages-script" Sandbox "pnpm -r|--recursive test|build|lint|run|typecheck|check|format": "a script of the project", [ELSEWHERE],
+        "lists packages", [], ["npm ls", "yarn why x", "pnpm list --depth 0"], ["npm install", "npm view x", "npm config list"];
+    "packages-script" Sandbox "pnpm -r|--recursive test|build|lint|run|typecheck|check|format": "a script of the project", [],
         ["pnpm -r test"], ["pnpm -r publish", "pnpm -r exec id", "pnpm -r update"];
     "packages-rehearse" Sandbox "npm|pnpm|cargo publish|package|update|remove": "shows what would be done",
         [Require(&["--dry-run"]), ELSEWHERE], ["cargo publish --dry-run", "npm publish --dry-run"], ["npm publish", "cargo update", "npm install --dry-run"];
@@ -92,6 +92,7 @@ pub(super) static TOOLS: &[Row] = rows! {
         ["uv run curl x", "uv run --with evil pytest", "poetry run sh"];
     "python-script" Sandbox "uv|poetry|pdm|hatch|pipenv|rye run python|python3 *.py": "runs code of the project", [], ["uv run python x.py"],
         ["uv run python -c 1", "uv run https://e.example/x.py"];
+    "python-make" Sandbox "uv venv": "makes an environment of the project", [], ["uv venv"], ["uv sync"];
     "conda-list" Sandbox "conda|mamba|micromamba list|info": "lists packages", [], ["conda list"], ["conda install x"];
     "go-tell" Sandbox "go list|env|doc|version|help": "prints information about the project", [Deny(&["-w", "-u", "-toolexec", "-exec", "-vettool"])],
         ["go list ./...", "go env GOPATH"], ["go env -w A=b", "go install x", "go get x"];
@@ -99,7 +100,9 @@ pub(super) static TOOLS: &[Row] = rows! {
     "go-tool" Sandbox "go tool cover|nm|objdump|vet|doc|fix|trace|buildid": "a tool of the project", [Deny(&["-http", "-vettool"])],
         ["go tool cover -func=c.out"], ["go tool x", "go tool pprof x"];
     "deno-routine" Sandbox "deno test|fmt|lint|check|doc|info|bench|types|coverage": "a task of the project",
-        [Deny(&["*:*", "--allow-run", "-A", "--allow-all", "--config", "-c"])], ["deno test", "deno fmt --check"], ["deno run x", "deno test -A", "deno test https://e/x.ts"];
+        [Deny(&["*:*", "--allow-run", "-A", "--allow-all", "--config", "-c"])], ["deno test", "deno fmt --check"], ["deno install x", "deno test -A", "deno test https://e/x.ts"];
+    "deno-run" Sandbox "deno run": "runs code of the project", [Deny(&["*:*", "--config", "-c"])], ["deno run main.ts"],
+        ["deno run https://e.example/x.ts", "deno run npm:x", "deno install x"];
     "rust-tell" Sandbox "rustup show|which|doc|check|help": "lists compilers", [], ["rustup show"], ["rustup update", "rustup run x y"];
     "rust-list" Sandbox "rustup toolchain|target|component|override list": "lists compilers", [], ["rustup toolchain list"],
         ["rustup toolchain install x"];
