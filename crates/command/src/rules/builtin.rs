@@ -270,6 +270,24 @@ const ELSEWHERE: Guard = Deny(&[
     "-o",
 ]);
 
+/// Options of a task of the project by which it uses another directory, other settings or another program.
+const NOT_OURS: Guard = Deny(&[
+    "--prefix",
+    "--dir",
+    "--cwd",
+    "--script-shell",
+    "--config",
+    "--userconfig",
+    "--globalconfig",
+    "-exec",
+    "-toolexec",
+    "-vettool",
+]);
+
+/// The same for a task of a part of the project, which must be below it.
+const NOT_BELOW: Guard =
+    Deny(&["/*", "~*", "*..*", "*=/*", "--script-shell", "--config", "--userconfig", "--globalconfig"]);
+
 #[rustfmt::skip]
 static ROWS: &[Row] = rows! {
     // Reading.
@@ -491,16 +509,18 @@ static ROWS: &[Row] = rows! {
         "npm|yarn|pnpm|bun|cargo|go test|build|run|lint|typecheck|check|verify|format|fmt|clippy|vet|t|tst|doc|bench|b|c|d|r|start|stop|\
         restart|nextest|fix|clean|new|init|expand|tree|metadata|generate|rustc|rustdoc|miri|llvm-cov|machete|udeps|deny|audit|\
         locate-project|pkgid|version|pack|prune|dedupe|rebuild|--version|--help|-V|--list":
-        "a task of the project", [],
+        "a task of the project", [NOT_OURS],
         ["cargo test", "npm test", "cargo run -- x", "cargo tree", "cargo --version", "cargo test --manifest-path a/Cargo.toml",
-        "go build -o bin/x ./cmd/x", "go test -run TestX -count=1 ./..."], ["npm publish", "cargo install x"];
+        "go build -o bin/x ./cmd/x", "go test -run TestX -count=1 ./..."], ["npm publish", "cargo install x", "npm test --prefix /tmp/e", "cargo test --config x"];
     "project-toolchain" Sandbox "cargo +* test|build|run|check|fmt|clippy|doc|bench|nextest|fix|tree|metadata|expand|rustc|rustdoc|\
-        miri|clean|b|c|d|r|t": "a task of the project, with another toolchain", [], ["cargo +nightly fmt"], ["cargo +nightly install x"];
+        miri|clean|b|c|d|r|t": "a task of the project, with another toolchain", [NOT_OURS], ["cargo +nightly fmt"],
+        ["cargo +nightly install x", "cargo +nightly test --config x"];
     "project-script" Sandbox "npm|yarn|pnpm|bun run test*|build*|lint*|typecheck*|check*|verify*|format*|fmt*|start*|dev*":
-        "a script of the project", [], ["npm run build:web", "npm run test --prefix web"], ["npm run deploy"];
+        "a script of the project", [NOT_OURS], ["npm run build:web"], ["npm run deploy", "npm run build --script-shell=x"];
     "project-part" Sandbox "npm|yarn|pnpm|bun --prefix|--dir|-C|--cwd|--filter|-F|-w|--workspace|workspace * test|build|run|lint|typecheck|\
-        check|verify|format|start|t": "a task of a part of the project", [],
-        ["npm --prefix web test", "pnpm --filter web build", "yarn workspace web test"], ["npm --prefix web publish", "pnpm --filter web add x"];
+        check|verify|format|start|t": "a task of a part of the project", [NOT_BELOW],
+        ["npm --prefix web test", "pnpm --filter web build", "yarn workspace web test"],
+        ["npm --prefix web publish", "npm --prefix /tmp/e test", "npm --prefix ../e test", "pnpm --filter web add x"];
     "packages" Ask "npm|npx|yarn|pnpm|pnpx|bun|bunx|pip|pip3|pipx|uv|uvx|poetry|cargo|go|bundle|gem|composer|apt|apt-get|\
         aptitude|dpkg|rpm|brew|yum|dnf|pacman|snap|flatpak|apk|zypper|port|nix|nix-env|conda|mamba|deno|corepack|rustup|nvm|mise|asdf":
         "installs, publishes or runs packages", [], ["npm install", "npx test evil", "cargo install x"], ["ls"];

@@ -64,8 +64,8 @@ pub(super) static TOOLS: &[Row] = rows! {
         ["rsync -av a/ b/", "rsync -n a b"], ["rsync -a a host:b", "rsync -e id a b", "rsync a rsync://h/m", "rsync --daemon"];
     // Packages.
     "packages-list" Sandbox "npm|pnpm|yarn|bun ls|list|ll|la|why|explain|root|prefix|bin|fund|help|licenses|query":
-        "lists packages", [], ["npm ls", "yarn why x", "pnpm list --depth 0"], ["npm install", "npm view x", "npm config list"];
-    "packages-script" Sandbox "pnpm -r|--recursive test|build|lint|run|typecheck|check|format": "a script of the project", [],
+        "lists packages", [ELSEWHERE], ["npm ls", "yarn why x", "pnpm list --depth 0"], ["npm install", "npm view x", "npm config list"];
+    "packages-script" Sandbox "pnpm -r|--recursive test|build|lint|run|typecheck|check|format": "a script of the project", [ELSEWHERE],
         ["pnpm -r test"], ["pnpm -r publish", "pnpm -r exec id", "pnpm -r update"];
     "packages-rehearse" Sandbox "npm|pnpm|cargo publish|package|update|remove": "shows what would be done",
         [Require(&["--dry-run"]), ELSEWHERE], ["cargo publish --dry-run", "npm publish --dry-run"], ["npm publish", "cargo update", "npm install --dry-run"];
