@@ -344,6 +344,7 @@ pub(crate) fn user_rules(
 ///
 /// # Errors
 /// When a layer is invalid.
+#[cfg(target_os = "linux")]
 pub(crate) fn config_on_disk() -> Result<Config, StateError> {
     Config::load(&sources()).map_err(|error| StateError::from(&error))
 }
