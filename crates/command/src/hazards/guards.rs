@@ -1,10 +1,47 @@
 //! Commands that disable protections of the machine, use its services to run commands, or encrypt files.
 
-use super::Floor::Ask;
+use super::Floor::{Ask, Deny};
 use super::shape::Shape;
 use super::target::{Base, Target};
 
 pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        // An approval by the agent itself approves nothing, whatever a rule says.
+        id: "own-approval",
+        floor: Deny,
+        programs: &["stockade"],
+        fires: |command| {
+            let words: Vec<&str> = command.operands().take(2).filter_map(|word| word.known()).collect();
+            let is_meant = matches!(
+                words.as_slice(),
+                ["allow" | "deny" | "undo" | "nap" | "install" | "uninstall", ..]
+                    | ["policy" | "config", "add" | "remove" | "set" | "unset"]
+                    | ["changes", "apply" | "discard" | "undo"]
+                    | ["quarantine", "restore" | "delete"]
+                    | ["limits", "reset"]
+            );
+            is_meant && !command.has("-h --help --dry-run")
+        },
+        reason: "changes what the agent may do",
+        fix: "ask the user to run it",
+        matches: &[
+            "stockade allow claude git push",
+            "/usr/local/bin/stockade nap 10m",
+            "stockade policy add --agent x ls",
+            "stockade config set a b",
+            "stockade --color never undo",
+            "stockade changes apply",
+            "bash -c 'stockade allow --last'",
+        ],
+        clean: &[
+            "stockade scan .",
+            "stockade allow --help",
+            "stockade why git push",
+            "stockade policy list",
+            "stockade exec -- ls",
+            "stockade config explain",
+        ],
+    },
     // MITRE T1562.001, T1562.012: monitoring is disabled before an attack. Reading its status is harmless, and not matched.
     Shape {
         id: "security-software",

@@ -117,6 +117,7 @@ static SPECS: LazyLock<Vec<Row>> = LazyLock::new(|| {
          --exec= --sh-exec= --lua-exec= --listen --source= --source-port= --wait= --proxy= --*",
             ),
         ),
+        (&["stockade"], OptionTable::new("--color= --*")),
         (&["kill"], OptionTable::new("-s: -n: -q: -l -L -a -p -# --signal= --*")),
         (
             &["pkill", "pgrep", "killall"],
