@@ -23,9 +23,6 @@ const OF_PROCESSES: &[&str] = &["/proc", "/dev"];
 /// not count, since their own names lead through them as well.
 pub(crate) fn followed(paths: &[PathBuf], place: &CommandContext) -> BTreeMap<PathBuf, LinkEnds> {
     let mut disk = Disk::default();
-    let workspace = place.workspace.as_deref().or(place.cwd.as_deref());
-    let known: Vec<Known<'_>> =
-        workspace.into_iter().chain(place.home.as_deref()).map(|named| disk.known(named)).collect();
     let mut links = BTreeMap::new();
     for path in paths {
         let mut ends = BTreeSet::new();
@@ -34,6 +31,11 @@ pub(crate) fn followed(paths: &[PathBuf], place: &CommandContext) -> BTreeMap<Pa
             continue;
         }
         let plain = resolve_path(Path::new("/"), path);
+        ends.remove(&plain);
+        if ends.is_empty() {
+            continue;
+        }
+        let known = disk.known(place);
         let ends: Vec<PathBuf> =
             ends.into_iter().map(|end| named_alike(end, &known)).filter(|end| *end != plain).collect();
         if !ends.is_empty() {
@@ -72,8 +74,13 @@ enum Entry {
 }
 
 impl Disk {
-    fn known<'p>(&mut self, named: &'p Path) -> Known<'p> {
-        Known { named, real: self.end(named).unwrap_or_else(|| named.to_owned()) }
+    /// Returns the workspace and the home.
+    fn known<'p>(&mut self, place: &'p CommandContext) -> Vec<Known<'p>> {
+        let workspace = place.workspace.as_deref().or(place.cwd.as_deref());
+        let named = workspace.into_iter().chain(place.home.as_deref());
+        named
+            .map(|named| Known { named, real: self.end(named).unwrap_or_else(|| named.to_owned()) })
+            .collect()
     }
 
     /// Adds the ends of a path, in which names can be patterns. Returns whether these are all.
