@@ -11,6 +11,8 @@ mod dangerous;
 mod exec;
 #[path = "conformance/shell.rs"]
 mod shell;
+#[path = "conformance/unsound.rs"]
+mod unsound;
 
 /// Requirements that are decided otherwise, with the reason.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
@@ -110,6 +112,7 @@ const VECTORS: Vectors = Vectors {
         ("cb-dangerous", dangerous::rows),
         ("cb-execpolicy", exec::policy),
         ("cb-autosandbox", exec::router),
+        ("commands-unsound", unsound::rows),
     ],
     decided_otherwise: DECIDED_OTHERWISE,
     deviations: Deviations::Counted,
