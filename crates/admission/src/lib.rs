@@ -79,6 +79,8 @@ mod scan_files;
 pub mod scan_report;
 #[cfg(feature = "skills")]
 mod skill;
+#[cfg(feature = "commands")]
+mod wildcards;
 
 #[cfg(feature = "skills")]
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};

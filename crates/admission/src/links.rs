@@ -5,10 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use stockade_command::{CommandContext, LinkEnds};
+use stockade_command::{CommandContext, LinkEnds, NamedPath};
 use stockade_text::resolve_path;
+
+use super::wildcards;
 
 /// Links that the kernel follows in one path.
 const MAX_LINKS: usize = 40;
@@ -21,7 +24,7 @@ const OF_PROCESSES: &[&str] = &["/proc", "/dev"];
 
 /// Returns where paths end that lead through symbolic links: all ends of a pattern. Links above the workspace and the home do
 /// not count, since their own names lead through them as well.
-pub(crate) fn followed(paths: &[PathBuf], place: &CommandContext) -> BTreeMap<PathBuf, LinkEnds> {
+pub(crate) fn followed(paths: &[NamedPath], place: &CommandContext) -> BTreeMap<NamedPath, LinkEnds> {
     let mut disk = Disk::default();
     let mut links = BTreeMap::new();
     for path in paths {
@@ -30,7 +33,7 @@ pub(crate) fn followed(paths: &[PathBuf], place: &CommandContext) -> BTreeMap<Pa
             links.insert(path.clone(), LinkEnds::Unknown);
             continue;
         }
-        let plain = resolve_path(Path::new("/"), path);
+        let plain = resolve_path(Path::new("/"), &path.path);
         ends.remove(&plain);
         if ends.is_empty() {
             continue;
@@ -83,24 +86,40 @@ impl Disk {
             .collect()
     }
 
-    /// Adds the ends of a path, in which names can be patterns. Returns whether these are all.
-    fn ends(&mut self, path: &Path, ends: &mut BTreeSet<PathBuf>) -> bool {
-        let names: Vec<Component<'_>> = path.components().collect();
-        let is_pattern =
-            |name: &Component<'_>| name.as_os_str().as_encoded_bytes().iter().any(|b| b"*?[".contains(b));
-        // A file may have the letters of a pattern in its name.
-        ends.extend(self.end(path));
-        let Some(at) = names.iter().position(is_pattern) else { return true };
-        let (folder, rest) = names.split_at_checked(at).unwrap_or_default();
-        let Some(folder) = self.end(&folder.iter().collect::<PathBuf>()) else { return true };
-        let rest: PathBuf = rest.iter().skip(1).collect();
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+    /// Adds the ends of a path. Returns whether these are all.
+    fn ends(&mut self, path: &NamedPath, ends: &mut BTreeSet<PathBuf>) -> bool {
+        if !path.is_pattern {
+            ends.extend(self.end(&path.path));
+            return true;
+        }
+        let names = Vec::from(names_of(&path.path));
+        self.matches(Path::new("/"), &names, ends)
+    }
+
+    /// Adds the ends of the files below a directory that a pattern matches and that links lead to.
+    fn matches(&mut self, folder: &Path, pattern: &[OsString], ends: &mut BTreeSet<PathBuf>) -> bool {
+        let Some((first, rest)) = pattern.split_first() else {
+            ends.extend(self.end(folder));
+            return true;
+        };
+        let first = first.as_encoded_bytes();
+        if let Some(name) = wildcards::literal(first) {
+            return self.matches(&folder.join(OsStr::from_bytes(&name)), rest, ends);
+        }
+        let Some(real) = self.end(folder) else { return true };
+        let is_linked = real != resolve_path(Path::new("/"), folder);
+        for entry in fs::read_dir(&real).into_iter().flatten().flatten() {
             self.entries += 1;
-            let Ok(kind) = entry.file_type() else { continue };
-            // Only below a directory does a pattern go on.
-            let is_asked = kind.is_symlink() || (kind.is_dir() && !rest.as_os_str().is_empty());
-            let is_whole = !is_asked || self.ends(&folder.join(entry.file_name()).join(&rest), ends);
-            if !is_whole || self.entries > MAX_ENTRIES {
+            if self.entries > MAX_ENTRIES {
+                return false;
+            }
+            let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else { continue };
+            // Other files end where their names say, and only below a directory does a pattern go on.
+            let is_asked = is_linked || kind.is_symlink() || (kind.is_dir() && !rest.is_empty());
+            if is_asked
+                && wildcards::fits(first, name.as_encoded_bytes())
+                && !self.matches(&folder.join(name), rest, ends)
+            {
                 return false;
             }
         }

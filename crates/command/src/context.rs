@@ -6,10 +6,19 @@ use stockade_text::resolve_path;
 
 use super::repository::FoundRepository;
 
+/// A path that a word of a command may name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NamedPath {
+    /// The path, as it is spelled.
+    pub path: PathBuf,
+    /// Whether its components are patterns (`*`, `?`, `[…]`, and `\\` before a plain character), so that it may name many files.
+    pub is_pattern: bool,
+}
+
 /// Where a path ends that leads through a symbolic link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkEnds {
-    /// There; at all of these places if a component is a pattern.
+    /// There; at all of these places if the path is a pattern.
     Known(Vec<PathBuf>),
     /// It could not be found out, such as for a pattern in a directory with very many entries.
     Unknown,
@@ -28,7 +37,7 @@ pub struct CommandContext {
     /// [`CommandDecision::paths`] returns those to look up; any other ends where its name says.
     ///
     /// [`CommandDecision::paths`]: crate::CommandDecision::paths
-    pub links: BTreeMap<PathBuf, LinkEnds>,
+    pub links: BTreeMap<NamedPath, LinkEnds>,
     /// What git finds in directories, by their absolute paths. [`CommandDecision::git_folders`] returns the needed ones; nothing
     /// is known about others.
     ///

@@ -16,6 +16,7 @@ use part::Part;
 use stockade_shell::{Actions, Script, Span};
 use stockade_text::shown_within;
 
+use super::context::NamedPath;
 use super::rules::effect::Effect;
 
 /// What was decided about a command, and why.
@@ -31,7 +32,7 @@ pub struct CommandDecision<'t, 'p> {
     script: Option<Script<'t>>,
     substitutions: Vec<Span>,
     git_folders: Vec<PathBuf>,
-    paths: Vec<PathBuf>,
+    paths: Vec<NamedPath>,
 }
 
 impl<'t, 'p> CommandDecision<'t, 'p> {
@@ -50,7 +51,7 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
         Self { text, effect, parts, script, substitutions, git_folders: Vec::new(), paths: Vec::new() }
     }
 
-    fn asking_of(mut self, mut folders: Vec<PathBuf>, paths: Vec<PathBuf>) -> Self {
+    fn asking_of(mut self, mut folders: Vec<PathBuf>, paths: Vec<NamedPath>) -> Self {
         folders.sort_unstable();
         folders.dedup();
         self.git_folders = folders;
@@ -66,11 +67,10 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
         &self.git_folders
     }
 
-    /// Returns the paths that its words may name, as they are spelled; a component may be a pattern. A caller that can read the
-    /// disk adds where links lead to [`CommandContext::links`](crate::CommandContext::links) and decides again; without that, a
+    /// Returns the paths that its words may name. A caller that can read the disk adds where links lead to [`CommandContext::links`](crate::CommandContext::links) and decides again; without that, a
     /// path is judged by its name.
     #[must_use]
-    pub fn paths(&self) -> &[PathBuf] {
+    pub fn paths(&self) -> &[NamedPath] {
         &self.paths
     }
 

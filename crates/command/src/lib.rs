@@ -15,7 +15,7 @@ pub mod validator;
 mod variables;
 
 pub use agent_commands::AgentCommands;
-pub use context::{CommandContext, LinkEnds};
+pub use context::{CommandContext, LinkEnds, NamedPath};
 pub use context_deps::{Dependencies, Undetermined};
 pub use decision::CommandDecision;
 pub use decision::explain::{ConsideredRule, RuleOutcome};

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::command::Command;
 use super::flows::{WorkingFolders, opened_at};
 use super::{Floor, Hazard, all_hazards, files, files_at_home, files_outside};
-use crate::context::{CommandContext, LinkEnds};
+use crate::context::{CommandContext, LinkEnds, NamedPath};
 use crate::context_deps::names_in;
 use stockade_shell::{Actions, Arg, Span};
 use stockade_text::resolve_path;
@@ -22,8 +22,8 @@ const MAX_PATH: usize = 4096;
 /// The words of a text that are to be looked up on the disk, and the text with the words that lead elsewhere.
 #[derive(Default)]
 pub(crate) struct Followed<'t> {
-    /// Paths of words, by their spelling. A component may be a glob.
-    pub(crate) paths: Vec<PathBuf>,
+    /// Paths of words, by their spelling.
+    pub(crate) paths: Vec<NamedPath>,
     /// The same actions, with other words. Nothing if no word leads elsewhere.
     pub(crate) actions: Option<Actions<'t>>,
 }
@@ -114,7 +114,7 @@ fn joined(folder: &Path, name: &str) -> PathBuf {
 
 struct Walk<'c, 't> {
     context: &'c CommandContext,
-    paths: Vec<PathBuf>,
+    paths: Vec<NamedPath>,
     is_cut: Option<Span>,
     unknown: Option<Span>,
     changed: Option<Actions<'t>>,
@@ -141,11 +141,13 @@ impl Walk<'_, '_> {
         for name in names_in(text).filter(|name| !is_option || name.len() < text.len()) {
             // Every name is the end of its word.
             let before = text.get(..text.len() - name.len()).unwrap_or_default();
-            let Some(path) = self.path(name, folder, word.known().is_none()) else { continue };
+            let is_pattern = word.known().is_none();
+            let Some(path) = self.path(name, folder, is_pattern) else { continue };
             if self.paths.len() >= MAX_PATHS {
                 self.is_cut.get_or_insert(span);
                 return others;
             }
+            let path = NamedPath { path, is_pattern };
             let ends = self.ends(name, &path, span);
             others.extend(ends.into_iter().map(|end| Arg::Known(Cow::Owned(format!("{before}{end}")))));
             self.paths.push(path);
@@ -176,7 +178,7 @@ impl Walk<'_, '_> {
     }
 
     /// Returns how the places are spelled to which a path leads.
-    fn ends(&mut self, name: &str, path: &Path, span: Span) -> Vec<String> {
+    fn ends(&mut self, name: &str, path: &NamedPath, span: Span) -> Vec<String> {
         match self.context.links.get(path) {
             Some(LinkEnds::Known(ends)) => return ends.iter().map(|end| self.spelled(end)).collect(),
             Some(LinkEnds::Unknown) => {
@@ -186,12 +188,11 @@ impl Walk<'_, '_> {
             None => {}
         }
         // The same rules apply to a home whichever way its files are named.
-        let is_other_spelling =
-            (name.starts_with('/') || name.contains("..")) && !name.contains(['*', '?', '[']);
+        let is_other_spelling = (name.starts_with('/') || name.contains("..")) && !path.is_pattern;
         let Some(home) = self.context.home.as_deref().filter(|_| is_other_spelling) else {
             return Vec::new();
         };
-        let plain = resolve_path(Path::new("/"), path);
+        let plain = resolve_path(Path::new("/"), &path.path);
         match plain.starts_with(home) && !plain.starts_with(self.top()) {
             true => vec![self.spelled(&plain)],
             false => Vec::new(),
