@@ -84,6 +84,8 @@ fn a_link_is_judged_by_where_it_leads() {
         "cat folder/*_rsa",
         "cat deep/*/*.md",
         "cat src/../key",
+        "cat ~+/key",
+        "cat ~/project/key",
         "cat folder/../.cargo/credentials.toml",
         "cat source/../key",
         "grep -r x folder",
@@ -95,6 +97,9 @@ fn a_link_is_judged_by_where_it_leads() {
         assert_eq!(home.effect(text), Effect::Deny, "{text}");
     }
     assert_eq!(home.effect("cat settings"), home.effect("cat .env"));
+    for text in ["cd src && cat ~-/key", "cat ~me/project/key"] {
+        assert!(home.effect(text) >= Effect::Sandbox, "{text}");
+    }
 }
 
 #[test]

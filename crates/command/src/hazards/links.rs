@@ -104,6 +104,12 @@ fn reads_relative(run: &stockade_shell::Run<'_>) -> bool {
     Command::of(run).is_some_and(|command| files::read(&command).iter().any(is_relative))
 }
 
+/// Whether a name begins with the home of a user by name, or with a directory that the shell remembers.
+fn is_of_another(name: &str) -> bool {
+    name.strip_prefix('~')
+        .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/') && rest.contains('/'))
+}
+
 /// Joins a path and a relative name, in one allocation.
 fn joined(folder: &Path, name: &str) -> PathBuf {
     let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + name.len());
@@ -142,7 +148,12 @@ impl Walk<'_, '_> {
             // Every name is the end of its word.
             let before = text.get(..text.len() - name.len()).unwrap_or_default();
             let is_pattern = word.known().is_none();
-            let Some(path) = self.path(name, folder, is_pattern) else { continue };
+            let Some(path) = self.path(name, folder, is_pattern) else {
+                if self.context.home.is_some() && is_of_another(name) {
+                    self.unknown.get_or_insert(span);
+                }
+                continue;
+            };
             if self.paths.len() >= MAX_PATHS {
                 self.is_cut.get_or_insert(span);
                 return others;
@@ -162,7 +173,11 @@ impl Walk<'_, '_> {
             (rest.is_empty() || rest.starts_with('/')).then(|| home.join(rest.trim_start_matches('/')))
         };
         if let Some(rest) = name.strip_prefix('~') {
-            return below_home(rest);
+            return match rest.strip_prefix('+') {
+                Some(rest) => (rest.is_empty() || rest.starts_with('/'))
+                    .then(|| Some(joined(folder?, rest.trim_start_matches('/'))))?,
+                None => below_home(rest),
+            };
         }
         if !is_pattern {
             return if name.starts_with('/') { Some(name.into()) } else { Some(joined(folder?, name)) };
