@@ -88,6 +88,8 @@ pub struct ExecConfig {
     pub spec: SandboxSpec,
     /// Allowed hosts. If empty, the network of `spec` decides.
     pub hosts: Vec<String>,
+    /// Whether nothing adds to these hosts, not even an approved installation its registry.
+    pub hosts_are_fixed: bool,
     /// Secrets that commands can use but not read.
     pub secrets: Vec<String>,
     /// Names of secrets that are withheld because a project removed their hosts.
@@ -215,6 +217,7 @@ impl Default for AgentConfig {
                 },
                 hosts: Vec::new(),
                 secrets: Vec::new(),
+                hosts_are_fixed: false,
                 withheld_secrets: Vec::new(),
             },
         }

@@ -73,6 +73,7 @@ impl Config {
         };
         let listed: Vec<&str> =
             limit.value.as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        self.agents.values_mut().for_each(|agent| agent.exec.hosts_are_fixed = true);
         let own: Vec<_> = self.agents.keys().filter_map(|id| self.get(&own_of(id))).collect();
         for own in own.into_iter().filter(|own| own.origin.layer != ConfigLayer::Managed) {
             let id = own.path.split('.').nth(1).unwrap_or_default();

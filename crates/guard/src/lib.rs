@@ -30,6 +30,10 @@ pub mod exec;
 mod guard;
 #[cfg(all(feature = "config", feature = "sqlite"))]
 mod limit_store;
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
+mod package_hosts;
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
+mod package_mirrors;
 #[cfg(feature = "config")]
 mod rule_store;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]

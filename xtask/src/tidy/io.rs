@@ -48,6 +48,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/config/src/sources.rs", "asks where the user keeps settings, and for the nearest project"),
     ("crates/guard/src/denied_files.rs", "looks through a workspace for what is denied"),
     ("crates/guard/src/guard/cache.rs", "asks where a workspace really is"),
+    ("crates/guard/src/package_mirrors.rs", "finds the home, where settings of package managers are"),
     ("crates/guard/src/runner/secrets.rs", "asks where a file with a secret really is"),
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/session/search_path.rs", "asks where programs are looked for"),

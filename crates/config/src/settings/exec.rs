@@ -133,6 +133,7 @@ impl ExecSandbox {
             review: ReviewPolicy::from_name(&self.review).unwrap_or(ReviewPolicy::Hold),
             spec,
             hosts,
+            hosts_are_fixed: must,
             secrets,
             withheld_secrets: Vec::new(),
         }

@@ -232,7 +232,7 @@ impl Session {
             RunPlace::Sandbox => OnUnavailable::Refuse,
             RunPlace::Unsandboxed => OnUnavailable::Warn,
         };
-        let prepared = self.prepare(&judged, on_unavailable, mode)?;
+        let prepared = self.prepare_approved(&judged, on_unavailable, mode)?;
         match (look(&prepared), place) {
             (Found::Sandbox, _) | (Found::Nothing(_), RunPlace::Unsandboxed) => {
                 self.start(&text, decision, prepared, streams)
@@ -327,6 +327,7 @@ impl Session {
                         let reason =
                             format!("the user has allowed exactly this before ({})", said.answer.name());
                         let decision = self.answered(Effect::Sandbox, text, reason)?;
+                        let prepared = self.prepare_approved(judged, on_unavailable, self.mode())?;
                         Ok(Dispatch::Start(decision, Box::new(prepared), RunPlace::Sandbox))
                     }
                     Some(said) => {

@@ -1,17 +1,20 @@
 //! Preparing and starting an allowed command: the sandbox request, and what this machine supports.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use stockade_command::CommandDecision;
+use stockade_command::shell::ReadOptions;
+use stockade_command::{CommandDecision, CommandPolicy, Effect};
 
 use super::run::{Ran, RunAnswer};
 use super::{Decision, DecisionRule, Execution, GuardError, Session};
 use crate::audit::{AuditEvent, EventKind, field};
 use crate::denied_files;
-use crate::egress::BrokerOptions;
+use crate::egress::{BrokerOptions, HostList};
 use crate::exec::provider::Provider;
 use crate::exec::run::{RunControl, Streams};
-use crate::exec::{Limit, OnUnavailable, Refusal, RunError, SandboxMode, SandboxPool, SandboxSpec};
+use crate::exec::{Limit, Network, OnUnavailable, Refusal, RunError, SandboxMode, SandboxPool, SandboxSpec};
+use crate::package_hosts::{self, InstallationNeeds};
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
 
 /// How commands count against the agent's limits.
@@ -58,17 +61,42 @@ impl Session {
         self.bounds.mode(&self.guard.config().exec)
     }
 
-    /// Prepares a command of the agent.
+    /// Prepares a command of the agent as far as the rules allow it.
     pub(super) fn prepare(
         &self,
         judged: &CommandDecision<'_, '_>,
         on_unavailable: OnUnavailable,
         mode: SandboxMode,
     ) -> Result<PreparedRun, GuardError> {
+        self.prepare_with(judged, on_unavailable, mode, false)
+    }
+
+    /// Prepares a command that the user has approved.
+    pub(super) fn prepare_approved(
+        &self,
+        judged: &CommandDecision<'_, '_>,
+        on_unavailable: OnUnavailable,
+        mode: SandboxMode,
+    ) -> Result<PreparedRun, GuardError> {
+        self.prepare_with(judged, on_unavailable, mode, true)
+    }
+
+    fn prepare_with(
+        &self,
+        judged: &CommandDecision<'_, '_>,
+        on_unavailable: OnUnavailable,
+        mode: SandboxMode,
+        is_approved: bool,
+    ) -> Result<PreparedRun, GuardError> {
         // A proxy can only be enforced in a sandbox.
-        let hosts = self.guard.hosts().filter(|_| mode != SandboxMode::DangerFullAccess);
+        let has_sandbox = mode != SandboxMode::DangerFullAccess;
+        let needs = if has_sandbox { self.installation_needs(judged, is_approved) } else { None };
+        let hosts = match &needs {
+            Some(needs) => Some(self.hosts_with(&needs.hosts)?),
+            None => self.guard.hosts().filter(|_| has_sandbox).cloned(),
+        };
         let egress = hosts.map(|hosts| Egress {
-            hosts: hosts.clone(),
+            hosts,
             options: BrokerOptions {
                 allow_command: Some(format!("stockade allow --host {}", self.guard.agent())),
                 ..BrokerOptions::default()
@@ -82,6 +110,8 @@ impl Session {
         if mode != SandboxMode::DangerFullAccess {
             spec.review = self.bounds.review(&self.guard.config().exec, judged.destroys());
         }
+        let variables = needs.into_iter().flat_map(|needs| needs.variables);
+        spec.environment.set.extend(variables.map(|(name, value)| (name.into(), value.into())));
         let denied = denied_files::look(&self.guard.config().denied_files, &spec.workspace)
             .map_err(GuardError::DeniedFiles)?;
         (spec.hidden, spec.unwritable) = (denied.hidden, denied.unwritable);
@@ -130,6 +160,35 @@ impl Session {
                 self.refuse(text, DecisionRule::CannotRun, error.to_string(), None)
             }
         }
+    }
+
+    /// Returns what an approved installation needs besides the agent's own hosts.
+    fn installation_needs(
+        &self,
+        judged: &CommandDecision<'_, '_>,
+        is_approved: bool,
+    ) -> Option<InstallationNeeds> {
+        let exec = &self.guard.config().exec;
+        if exec.hosts_are_fixed || exec.spec.network == Network::Open {
+            return None;
+        }
+        let registries = package_hosts::registries_of(judged);
+        let is_approved = is_approved || (!registries.is_empty() && self.is_allowed_by_user(judged));
+        (is_approved && !registries.is_empty()).then(|| package_hosts::needs_of(&registries))
+    }
+
+    /// Returns the agent's host list with more hosts. What the list denies stays denied.
+    fn hosts_with(&self, more: &BTreeSet<String>) -> Result<HostList, GuardError> {
+        let own = self.guard.config().exec.hosts.iter();
+        Ok(HostList::compile(&own.chain(more).cloned().collect::<Vec<_>>())?)
+    }
+
+    /// Whether a command runs without a question only by a rule of the user or of the machine's owner.
+    fn is_allowed_by_user(&self, judged: &CommandDecision<'_, '_>) -> bool {
+        let builtin = CommandPolicy::builtin();
+        let (options, place) = (ReadOptions::default(), self.guard.command_place());
+        judged.effect <= Effect::Sandbox
+            && builtin.decide(judged.text, &options, &place).effect >= Effect::Ask
     }
 
     fn spec(&self, command: Vec<String>, on_unavailable: OnUnavailable, mode: SandboxMode) -> SandboxSpec {

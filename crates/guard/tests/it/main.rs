@@ -18,6 +18,9 @@ mod lent_secrets;
 #[cfg(all(feature = "exec", feature = "skills", target_os = "linux"))]
 #[cfg(test)]
 mod names;
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
+#[cfg(test)]
+mod packages;
 mod paths;
 #[cfg(all(feature = "audit", feature = "exec", target_os = "linux"))]
 #[cfg(test)]
