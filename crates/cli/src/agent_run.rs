@@ -10,12 +10,13 @@ use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::SandboxMode;
 use stockade_guard::exec::run::{Stream, Streams};
 use stockade_guard::output::ProfileOverride;
+use stockade_guard::policy::{PermissionDecision, Reply};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{Decision, GuardError, Ran, RunAnswer, Session};
 use stockade_text::escape;
 
 use crate::failure::{Failure, with_causes};
-use stockade_state::{agents, executions, trail};
+use stockade_state::{agents, executions, tickets, trail};
 
 /// Tool name of a command in the tool lists of agents and skills.
 const TOOL: &str = "exec";
@@ -67,16 +68,18 @@ pub(crate) fn bound_mode(session: &mut Session, mode: Option<SandboxMode>) -> Re
 pub(crate) fn run(
     session: &Session,
     execution: Option<&str>,
+    agreed: Option<&str>,
     words: &[String],
     streams: Streams,
 ) -> Result<AgentRun, Failure> {
-    let decided = session.at_once(|session| run_at_once(session.clone(), execution, words, streams));
+    let decided = session.at_once(|session| run_at_once(session.clone(), execution, agreed, words, streams));
     decided.map_err(|error| undecided(&error.into()))?
 }
 
 fn run_at_once(
     mut session: Session,
     execution: Option<&str>,
+    agreed: Option<&str>,
     words: &[String],
     streams: Streams,
 ) -> Result<AgentRun, Failure> {
@@ -88,7 +91,18 @@ fn run_at_once(
     }
     let execution = execution.map(str::to_owned).or_else(|| executions::unnamed(session.guard()));
     session.count_commands(execution.map(|name| session.begin(name)));
-    Ok(match session.run(&text, streams).map_err(|error| undecided(&error))? {
+    let mut answer = session.run(&text, streams).map_err(|error| undecided(&error))?;
+    if let (RunAnswer::Pending(_), Some(ticket)) = (&answer, agreed) {
+        let guard = session.guard();
+        let is_agreed = tickets::redeem(ticket, guard.agent(), guard.workspace(), &text);
+        if is_agreed.map_err(|error| Failure::incomplete(error.to_string()))?
+            && let RunAnswer::Pending(pending) = answer
+        {
+            let yes = Reply::Decision(PermissionDecision::Allow);
+            answer = session.answer_run(*pending, yes).map_err(|error| undecided(&error))?;
+        }
+    }
+    Ok(match answer {
         RunAnswer::Ran(ran) => {
             let result = is_kept.then(|| result(&session, &ran)).transpose()?;
             AgentRun::Ran(ran, result)

@@ -74,6 +74,11 @@ pub(crate) fn registries_of(judged: &CommandDecision<'_, '_>) -> Vec<&'static Re
     judged.parts.iter().filter_map(|part| part.run()).filter_map(registry_of).collect()
 }
 
+/// Whether a program downloads packages from a known registry.
+pub(crate) fn is_installation(run: &Run<'_>) -> bool {
+    registry_of(run).is_some()
+}
+
 /// Returns what these registries need, with the mirrors in the user's settings.
 pub(crate) fn needs_of(registries: &[&Registry]) -> InstallationNeeds {
     let mut needs = InstallationNeeds::default();

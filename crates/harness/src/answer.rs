@@ -38,11 +38,13 @@ pub struct Objection {
     pub text: String,
     /// The recorded decision; `None` if the call is stopped for its form, which no rule is about.
     pub decision: Option<Box<Decision>>,
+    /// The arguments with which the tool is used if the user agrees, by harnesses that show them in the question.
+    pub instead: Option<Value>,
 }
 
 impl From<String> for Objection {
     fn from(text: String) -> Self {
-        Self { text, decision: None }
+        Self { text, decision: None, instead: None }
     }
 }
 
@@ -105,6 +107,12 @@ pub fn before(harness: &Harness, call: &ToolCall, verdict: HookVerdict) -> HookO
     match verdict {
         HookVerdict::Silent => silent(harness),
         HookVerdict::Deny(why) => deny(harness, &why.text),
+        HookVerdict::Ask(Objection { text, instead: Some(input), .. }) if harness.asks_rewritten => {
+            HookOutput::json(&json!({"hookSpecificOutput": {
+                "hookEventName": call.event, "permissionDecision": "ask", "permissionDecisionReason": bounded(&text),
+                "updatedInput": input
+            }}))
+        }
         HookVerdict::Ask(why) if harness.asks => ask(harness, &bounded(&why.text)),
         // The model reads this in place of the user.
         HookVerdict::Ask(why) => deny(

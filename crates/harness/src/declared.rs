@@ -25,6 +25,7 @@ pub static CALLER: Harness = Harness {
     answers: Answers::Specific,
     asks: true,
     rewrites: true,
+    asks_rewritten: false,
     results: Results::Replaced,
     project_variables: &[],
     registered: HookRegistration::ByHand(""),

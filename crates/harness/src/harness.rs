@@ -22,6 +22,8 @@ pub struct Harness {
     pub asks: bool,
     /// Whether it runs a command with which a hook replaces another.
     pub rewrites: bool,
+    /// Whether it shows the user the replaced command in a question, and runs that after a yes.
+    pub asks_rewritten: bool,
     /// What it does with a cleaned tool result.
     pub results: Results,
     /// Environment variables with the directory of the project.

@@ -19,7 +19,7 @@ use super::call::{Origin, ToolCall};
 use super::rewrite::Contained;
 use super::tools::{ToolKind, feeds, is_tool_name, known, own_tools};
 use super::{Harness, addresses, heartbeat, patch, paths};
-use stockade_state::{agents, executions, nap, refusals, saved_answers, trail};
+use stockade_state::{agents, executions, nap, refusals, saved_answers, tickets, trail};
 
 /// Names of arguments with a command, and with its working directory.
 pub(super) const COMMANDS: &[&str] = &["command", "commands", "cmd", "command_line", "CommandLine", "script"];
@@ -52,6 +52,20 @@ pub struct Agent<'a> {
     task: Option<String>,
     /// The session of the agent's guard.
     pub session: Session,
+}
+
+/// Returns the arguments of a tool with other commands.
+fn with_commands(input: &Value, lines: &[String]) -> Result<Value, String> {
+    let mut input = input.clone();
+    let members = input.as_object_mut().ok_or("the tool's arguments are not a JSON object")?;
+    for name in COMMANDS {
+        match members.get_mut(*name) {
+            Some(Value::Array(all)) => *all = lines.iter().cloned().map(Value::String).collect(),
+            Some(one) => *one = lines.first().cloned().map_or(Value::Null, Value::String),
+            None => {}
+        }
+    }
+    Ok(input)
 }
 
 impl<'a> Agent<'a> {
@@ -246,9 +260,34 @@ impl<'a> Agent<'a> {
         }
         let Some(decision) = asked else { return Ok(HookVerdict::Silent) };
         match worst {
-            Effect::Ask => Ok(self.stopped(&decision)),
+            Effect::Ask => self.asked_contained(call, commands, &contained, self.stopped(&decision)),
             _ => self.contain(call, commands, &contained?),
         }
+    }
+
+    /// Completes the question about an installation: after a yes it runs in the sandbox, where it reaches its registry.
+    fn asked_contained(
+        &self,
+        call: &ToolCall,
+        commands: &[String],
+        contained: &Result<Contained, String>,
+        verdict: HookVerdict,
+    ) -> Result<HookVerdict, String> {
+        let (HookVerdict::Ask(objection), Ok(contained), [command]) = (&verdict, contained, commands) else {
+            return Ok(verdict);
+        };
+        if !self.harness.asks_rewritten || !self.session.only_installs(command) {
+            return Ok(verdict);
+        }
+        let judged = contained.judged(command)?;
+        let ticket = tickets::issue(self.name, self.guard.workspace(), &judged);
+        let Some(ticket) = ticket.map_err(|error| error.to_string())? else { return Ok(verdict) };
+        let input = with_commands(&call.input, &[contained.agreed_line(command, &ticket)?])?;
+        let text = format!(
+            "{}; after a yes it runs in the sandbox, with its package registry and no other host",
+            objection.text
+        );
+        Ok(HookVerdict::Ask(Objection { text, instead: Some(input), ..objection.clone() }))
     }
 
     /// Decides about a command, and returns the decision with its effect after the user's saved answers.
@@ -305,16 +344,7 @@ impl<'a> Agent<'a> {
             let reason = if is_shown_whole(&named) { named } else { TOO_LONG.to_owned() };
             return Ok(HookVerdict::Deny(reason.into()));
         }
-        let mut input = call.input.clone();
-        let members = input.as_object_mut().ok_or("the tool's arguments are not a JSON object")?;
-        for name in COMMANDS {
-            match members.get_mut(*name) {
-                Some(Value::Array(all)) => *all = lines.iter().cloned().map(Value::String).collect(),
-                Some(one) => *one = lines.first().cloned().map_or(Value::Null, Value::String),
-                None => {}
-            }
-        }
-        Ok(HookVerdict::Rewrite(input))
+        Ok(HookVerdict::Rewrite(with_commands(&call.input, &lines)?))
     }
 
     /// Returns the verdict for a decision that does not allow the call.
@@ -322,7 +352,7 @@ impl<'a> Agent<'a> {
         let Decision { id, layer, effect, reason, rule, .. } = decision;
         let text =
             format!("stockade: {reason} ({} {rule}); {} [{id}]", layer.name(), self.next_step(decision));
-        let objection = Objection { text, decision: Some(Box::new(decision.clone())) };
+        let objection = Objection { text, decision: Some(Box::new(decision.clone())), instead: None };
         match effect {
             Effect::Allow | Effect::Sandbox => HookVerdict::Silent,
             Effect::Ask => HookVerdict::Ask(objection),

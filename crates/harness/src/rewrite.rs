@@ -47,11 +47,25 @@ impl Contained {
 
     /// Returns the line that runs a command in the sandbox.
     pub fn line(&self, command: &str) -> Result<String, String> {
-        let command = match self.gone_to()? {
+        Ok(format!("{} {}", self.head, quote_argv([self.text(command)?.as_str()])))
+    }
+
+    /// Returns the line that runs a command in the sandbox after the user has agreed, with the ticket that proves it.
+    pub(super) fn agreed_line(&self, command: &str, ticket: &str) -> Result<String, String> {
+        let (before, after) = self.head.rsplit_once(" -- ").ok_or("the line has no command")?;
+        Ok(format!("{before} --agreed {ticket} -- {after} {}", quote_argv([self.text(command)?.as_str()])))
+    }
+
+    /// Returns the command as `exec` judges it.
+    pub(super) fn judged(&self, command: &str) -> Result<String, String> {
+        Ok(quote_argv(["bash", "-c", self.text(command)?.as_str()]))
+    }
+
+    fn text(&self, command: &str) -> Result<String, String> {
+        Ok(match self.gone_to()? {
             Some(head) => format!("{head}{command}{TAIL}"),
             None => command.to_owned(),
-        };
-        Ok(format!("{} {}", self.head, quote_argv([command.as_str()])))
+        })
     }
 
     /// Returns the command of a line, if the line is exactly what [`Self::line`] would write.

@@ -51,6 +51,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::Specific,
         asks: true,
         rewrites: true,
+        asks_rewritten: true,
         results: Results::Replaced,
         project_variables: &["CLAUDE_PROJECT_DIR"],
         registered: HookRegistration::Settings(SettingsFile {
@@ -84,6 +85,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::Specific,
         asks: false,
         rewrites: true,
+        asks_rewritten: false,
         results: Results::Hidden,
         project_variables: &[],
         registered: HookRegistration::Settings(SettingsFile {
@@ -110,6 +112,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::Decision,
         asks: false,
         rewrites: true,
+        asks_rewritten: false,
         results: Results::Hidden,
         project_variables: &["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
         registered: HookRegistration::Settings(SettingsFile {
@@ -138,6 +141,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::Specific,
         asks: true,
         rewrites: false,
+        asks_rewritten: false,
         results: Results::Noted,
         project_variables: &["QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR"],
         registered: HookRegistration::Settings(SettingsFile {
@@ -165,6 +169,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::Permission,
         asks: true,
         rewrites: true,
+        asks_rewritten: false,
         results: Results::Unchanged,
         project_variables: &[],
         registered: HookRegistration::Own(OwnFile {
@@ -193,6 +198,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::Cancel,
         asks: false,
         rewrites: true,
+        asks_rewritten: false,
         results: Results::Unchanged,
         project_variables: &[],
         registered: HookRegistration::Own(OwnFile {
@@ -213,6 +219,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::Plugin,
         asks: false,
         rewrites: true,
+        asks_rewritten: false,
         results: Results::ByPlugin,
         project_variables: &[],
         registered: HookRegistration::Own(OwnFile {
@@ -239,6 +246,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::Cursor,
         asks: false,
         rewrites: false,
+        asks_rewritten: false,
         results: Results::Unchanged,
         project_variables: &["CURSOR_PROJECT_DIR"],
         registered: HookRegistration::Settings(SettingsFile {
@@ -267,6 +275,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::Specific,
         asks: false,
         rewrites: false,
+        asks_rewritten: false,
         results: Results::Noted,
         project_variables: &["FACTORY_PROJECT_DIR"],
         registered: HookRegistration::Settings(SettingsFile {
@@ -298,6 +307,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::ExitCode,
         asks: false,
         rewrites: false,
+        asks_rewritten: false,
         results: Results::Unchanged,
         project_variables: &[],
         registered: HookRegistration::Settings(SettingsFile {
@@ -325,6 +335,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::ExitCode,
         asks: false,
         rewrites: false,
+        asks_rewritten: false,
         results: Results::Unchanged,
         project_variables: &[],
         registered: HookRegistration::ByHand(
@@ -342,6 +353,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::Decision,
         asks: false,
         rewrites: false,
+        asks_rewritten: false,
         results: Results::Unchanged,
         project_variables: &[],
         registered: HookRegistration::ByHand(
@@ -359,6 +371,7 @@ pub const HARNESSES: &[Harness] = &[
         answers: Answers::Plugin,
         asks: false,
         rewrites: true,
+        asks_rewritten: false,
         results: Results::ByPlugin,
         project_variables: &[],
         registered: HookRegistration::ByHand(

@@ -29,6 +29,7 @@ static CLIENT: Harness = Harness {
     answers: Answers::Plugin,
     asks: false,
     rewrites: false,
+    asks_rewritten: false,
     results: Results::Replaced,
     project_variables: &[],
     registered: HookRegistration::ByHand(""),

@@ -35,6 +35,7 @@ pub mod nap;
 pub mod refusals;
 pub mod saved_answers;
 pub mod saved_rules;
+pub mod tickets;
 pub mod trail;
 pub mod when;
 

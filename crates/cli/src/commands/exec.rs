@@ -84,6 +84,10 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "NAME", value_parser = stockade_state::executions::parse_name, requires = "agent")]
     execution: Option<String>,
 
+    /// Ticket of the hook, by which the user has agreed to the command
+    #[arg(long, value_name = "TICKET", requires = "agent", hide = true)]
+    agreed: Option<String>,
+
     /// Graph run of the agent, as printed by `stockade graph begin`; its shared directory becomes readable and writable
     #[arg(long, value_name = "RUN", requires = "agent")]
     graph: Option<PathBuf>,

@@ -127,7 +127,7 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
         speaks_as: Some("stockade"),
         ..Streams::default()
     };
-    Ok(match agent_run::run(&session, args.execution.as_deref(), &args.command, streams)? {
+    Ok(match agent_run::run(&session, args.execution.as_deref(), None, &args.command, streams)? {
         AgentRun::Ran(ran, result) => ended(args, &ran, result.as_ref()),
         AgentRun::Refused(decision) => refused(args, &decision),
     })

@@ -144,6 +144,8 @@ impl Answer {
         match (word.as_str(), reason.is_empty(), input) {
             ("deny", false, Value::Null) => Self::Deny(reason),
             ("ask", false, Value::Null) => Self::Ask(reason),
+            // What the user is shown, and what is run after a yes.
+            ("ask", false, Value::Object(_)) if harness == "claude" => Self::Ask(reason),
             ("allow" | "rewrite" | "", true, input @ Value::Object(_)) => Self::Rewrite(input.clone()),
             ("allow", true, Value::Null) if ["cursor", "opencode", "openclaw"].contains(&harness) => {
                 Self::Silent
@@ -665,6 +667,42 @@ fn a_file_is_read_by_the_tool_as_by_the_command() {
         for answer in [by_tool, by_command] {
             assert!(matches!(answer, Answer::Deny(_)), "{path}: {answer:?}");
         }
+    }
+}
+
+/// After a yes, an installation runs in the sandbox: by a ticket for this command alone, which works once, and which no agent may
+/// use by itself.
+#[test]
+fn an_installation_runs_in_the_sandbox_after_a_yes() {
+    let home = Home::new();
+    fs::write(home.project().join("package.json"), "{}").unwrap();
+    let asked = |command: &str| -> Value {
+        let payload = shell("claude", &home.project(), &json!(command)).to_string();
+        serde_json::from_slice(&home.hook("claude", &payload).stdout).unwrap()
+    };
+    let answer = asked("npm ci --offline; echo \"ended with $?\"; ls ~/.bashrc");
+    let specific = &answer["hookSpecificOutput"];
+    assert_eq!(specific["permissionDecision"], "ask", "{answer}");
+    assert!(specific["permissionDecisionReason"].as_str().unwrap().contains("in the sandbox"), "{answer}");
+    let line = specific["updatedInput"]["command"].as_str().unwrap().to_owned();
+    // The line of an agent is refused, also with a ticket.
+    assert!(matches!(claude(&home, "Bash", &json!({"command": line})), Answer::Deny(_)), "{line}");
+    let run = |line: &str| home.run("/bin/bash", &["-c", line], b"");
+    let other = run(&line.replace("npm ci --offline", "npm ci --silent"));
+    assert!(String::from_utf8_lossy(&other.stderr).contains("packages"), "{other:?}");
+    let used = run(&line);
+    assert!(used.stdout.is_empty(), "the ticket was used for something else: {used:?}");
+    let again = asked("npm ci --offline; echo \"ended with $?\"; ls ~/.bashrc");
+    let line = again["hookSpecificOutput"]["updatedInput"]["command"].as_str().unwrap().to_owned();
+    fs::write(home.path().join(".bashrc"), "x").unwrap();
+    let ran = run(&line);
+    let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(printed.starts_with("ended with ") && !printed.contains(".bashrc"), "{ran:?}");
+    let twice = run(&line);
+    assert!(twice.stdout.is_empty() && !twice.status.success(), "{twice:?}");
+    // What needs more than a registry runs as before.
+    for command in ["git push origin main", "npm ci && git push", "curl https://x.example"] {
+        assert_eq!(asked(command)["hookSpecificOutput"].get("updatedInput"), None, "{command}");
     }
 }
 

@@ -20,7 +20,10 @@ pub(super) const SHAPES: &[Shape] = &[
                     | ["quarantine", "restore" | "delete"]
                     | ["limits", "reset"]
             );
-            is_meant && !command.has("-h --help --dry-run")
+            // A ticket proves a yes of the user, and only the harness uses one.
+            let is_agreed = words.first() == Some(&"exec")
+                && command.known().any(|word| word == "--agreed" || word.starts_with("--agreed="));
+            is_agreed || is_meant && !command.has("-h --help --dry-run")
         },
         reason: "changes what the agent may do",
         fix: "ask the user to run it",
@@ -32,6 +35,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "stockade --color never undo",
             "stockade changes apply",
             "bash -c 'stockade allow --last'",
+            "stockade exec --quiet --agent x --agreed 1f -- ls",
         ],
         clean: &[
             "stockade scan .",

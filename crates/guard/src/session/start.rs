@@ -14,6 +14,8 @@ use crate::egress::{BrokerOptions, HostList};
 use crate::exec::provider::Provider;
 use crate::exec::run::{RunControl, Streams};
 use crate::exec::{Limit, Network, OnUnavailable, Refusal, RunError, SandboxMode, SandboxPool, SandboxSpec};
+use stockade_config::Isolation;
+
 use crate::package_hosts::{self, InstallationNeeds};
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
 
@@ -160,6 +162,19 @@ impl Session {
                 self.refuse(text, DecisionRule::CannotRun, error.to_string(), None)
             }
         }
+    }
+
+    /// Whether all that a command asks about are installations, which work in the sandbox once they are approved.
+    #[must_use]
+    pub fn only_installs(&self, text: &str) -> bool {
+        let exec = &self.guard.config().exec;
+        let judged = self.guard.decide_command(text, &ReadOptions::default(), &self.guard.command_place());
+        let mut asked = judged.parts.iter().filter(|part| part.effect >= Effect::Ask).peekable();
+        !exec.hosts_are_fixed
+            && exec.isolation != Isolation::Direct
+            && self.mode() == SandboxMode::WorkspaceWrite
+            && asked.peek().is_some()
+            && asked.all(|part| part.run().is_some_and(package_hosts::is_installation))
     }
 
     /// Returns what an approved installation needs besides the agent's own hosts.

@@ -281,7 +281,7 @@ impl Judged {
     }
 
     fn stopped(decision: &'static str, agent: &Agent<'_>, why: Objection) -> Self {
-        let Objection { text, decision: by } = why;
+        let Objection { text, decision: by, .. } = why;
         let Some(by) = by else {
             let reason = text.strip_prefix("stockade: ").unwrap_or(&text).to_owned();
             return Self { decision, reason: Some(reason), message: Some(text), ..Self::default() };

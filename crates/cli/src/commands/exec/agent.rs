@@ -31,7 +31,7 @@ fn try_run(args: &ExecArgs, agent: &str) -> Result<AgentRun, Failure> {
     agent_run::bound_mode(&mut session, args.spec.asked_mode())?;
     session.bound_review(args.spec.review.unwrap_or_default());
     graph_runs::join(&mut session, args.graph.as_ref())?;
-    agent_run::run(&session, args.execution.as_deref(), &words, streams(args))
+    agent_run::run(&session, args.execution.as_deref(), args.agreed.as_deref(), &words, streams(args))
 }
 
 /// Returns the words of the command. The text that is checked must be what runs, so every word has to be valid UTF-8.
