@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stockade_command::CommandDecision;
 use stockade_command::shell::{Arg, Run};
+use stockade_command::{CommandDecision, Effect};
 
 use super::package_mirrors::MirrorSetting;
 
@@ -69,9 +69,10 @@ const REGISTRIES: &[Registry] = &[
     Registry { programs: &["deno"], installs: &["install", "add", "cache", "update"], is_bare: false, hosts: DENO, mirror: None },
 ];
 
-/// Returns the registries of the installations in a command.
-pub(crate) fn registries_of(judged: &CommandDecision<'_, '_>) -> Vec<&'static Registry> {
-    judged.parts.iter().filter_map(|part| part.run()).filter_map(registry_of).collect()
+/// Returns the registries of the installations in a command, of the parts with at least this effect.
+pub(crate) fn registries_of(judged: &CommandDecision<'_, '_>, least: Effect) -> Vec<&'static Registry> {
+    let parts = judged.parts.iter().filter(|part| part.effect >= least);
+    parts.filter_map(|part| part.run()).filter_map(registry_of).collect()
 }
 
 /// Whether a program downloads packages from a known registry.
@@ -139,8 +140,11 @@ mod tests {
             ("ls install", &[]),
         ] {
             let judged = policy.decide(text, &ReadOptions::default(), &CommandContext::default());
-            let found: Vec<_> =
-                registries_of(&judged).iter().flat_map(|registry| registry.hosts).copied().collect();
+            let found: Vec<_> = registries_of(&judged, Effect::Allow)
+                .iter()
+                .flat_map(|registry| registry.hosts)
+                .copied()
+                .collect();
             assert_eq!(found, hosts, "{text}");
         }
     }

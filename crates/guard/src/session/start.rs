@@ -16,7 +16,7 @@ use crate::exec::run::{RunControl, Streams};
 use crate::exec::{Limit, Network, OnUnavailable, Refusal, RunError, SandboxMode, SandboxPool, SandboxSpec};
 use stockade_config::Isolation;
 
-use crate::package_hosts::{self, InstallationNeeds};
+use crate::package_hosts::{self, InstallationNeeds, Registry};
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
 
 /// How commands count against the agent's limits.
@@ -187,9 +187,11 @@ impl Session {
         if exec.hosts_are_fixed || exec.spec.network == Network::Open {
             return None;
         }
-        let registries = package_hosts::registries_of(judged);
-        let is_approved = is_approved || (!registries.is_empty() && self.is_allowed_by_user(judged));
-        (is_approved && !registries.is_empty()).then(|| package_hosts::needs_of(&registries))
+        let mut registries = package_hosts::registries_of(judged, Effect::Allow);
+        if !registries.is_empty() && !is_approved {
+            registries = self.allowed_registries(judged);
+        }
+        (!registries.is_empty()).then(|| package_hosts::needs_of(&registries))
     }
 
     /// Returns the agent's host list with more hosts. What the list denies stays denied.
@@ -198,12 +200,14 @@ impl Session {
         Ok(HostList::compile(&own.chain(more).cloned().collect::<Vec<_>>())?)
     }
 
-    /// Whether a command runs without a question only by a rule of the user or of the machine's owner.
-    fn is_allowed_by_user(&self, judged: &CommandDecision<'_, '_>) -> bool {
+    /// Returns the registries of the parts that run without a question only by a rule of the user or of the machine's owner.
+    fn allowed_registries(&self, judged: &CommandDecision<'_, '_>) -> Vec<&'static Registry> {
+        if judged.effect > Effect::Sandbox {
+            return Vec::new();
+        }
         let builtin = CommandPolicy::builtin();
-        let (options, place) = (ReadOptions::default(), self.guard.command_place());
-        judged.effect <= Effect::Sandbox
-            && builtin.decide(judged.text, &options, &place).effect >= Effect::Ask
+        let by_default = builtin.decide(judged.text, &ReadOptions::default(), &self.guard.command_place());
+        package_hosts::registries_of(&by_default, Effect::Ask)
     }
 
     fn spec(&self, command: Vec<String>, on_unavailable: OnUnavailable, mode: SandboxMode) -> SandboxSpec {
