@@ -33,7 +33,7 @@ The same as at every other entry point, with the configuration of the agent that
 |---|---|
 | allowed | none: the harness goes on, and asks the user as it would without the hook |
 | sandbox | the same command in `stockade exec --agent …`, if the harness supports rewriting; otherwise a refusal with that command line, which is allowed unchanged |
-| ask | a question to the user, if a test has shown that it reaches the user; otherwise a refusal with the command that allows exactly this |
+| ask | a question to the user, if a test has shown that it reaches the user; otherwise a refusal with the command that allows exactly this; where the harness shows a replaced command in its question (Claude Code), an installation of packages is replaced by the command that runs it in the sandbox |
 | denied | a refusal with its reason, its rule and the id of its record |
 
 By default, an agent has the tools of the profile `coding`: commands, and files of the workspace. Tools of the harness itself, such as
@@ -43,7 +43,7 @@ refused where this is impossible. The message names the command that allows the 
 ```console
 $ stockade allow claude WebSearch          # a tool of the harness; --dry-run to preview
 $ stockade allow claude 'mcp__github__*'   # all tools of an MCP server
-$ stockade allow claude npm ci             # a command
+$ stockade allow claude npm ci             # a command; an installation runs in the sandbox with its registry, and no other host
 $ stockade allow claude docs.rs            # a host: for web pages, and for commands in the sandbox
 $ stockade allow --path claude ~/data      # a file or directory outside of the workspace, to read
 $ stockade allow --last                    # what was asked about or refused last, from any terminal
