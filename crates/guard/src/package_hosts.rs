@@ -1,5 +1,5 @@
-//! What an approved installation needs in the sandbox: the hosts of the registry of its package manager, or of the user's mirror,
-//! and no other.
+//! What an approved installation needs in the sandbox besides the agent's own hosts: the registry of its package manager, or the
+//! user's mirror.
 
 use std::collections::{BTreeMap, BTreeSet};
 

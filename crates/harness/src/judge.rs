@@ -284,7 +284,7 @@ impl<'a> Agent<'a> {
         let Some(ticket) = ticket.map_err(|error| error.to_string())? else { return Ok(verdict) };
         let input = with_commands(&call.input, &[contained.agreed_line(command, &ticket)?])?;
         let text = format!(
-            "{}; after a yes it runs in the sandbox, with its package registry and no other host",
+            "{}; after a yes it runs in the sandbox, which reaches its package registry and the agent's allowed hosts",
             objection.text
         );
         Ok(HookVerdict::Ask(Objection { text, instead: Some(input), ..objection.clone() }))

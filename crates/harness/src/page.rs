@@ -43,7 +43,7 @@ refused where this is impossible. The message names the command that allows the 
 ```console
 $ stockade allow claude WebSearch          # a tool of the harness; --dry-run to preview
 $ stockade allow claude 'mcp__github__*'   # all tools of an MCP server
-$ stockade allow claude npm ci             # a command; an installation runs in the sandbox with its registry, and no other host
+$ stockade allow claude npm ci             # a command; an installation runs in the sandbox, which reaches its registry too
 $ stockade allow claude docs.rs            # a host: for web pages, and for commands in the sandbox
 $ stockade allow --path claude ~/data      # a file or directory outside of the workspace, to read
 $ stockade allow --last                    # what was asked about or refused last, from any terminal
