@@ -3,21 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use stockade_command::shell::{Arg, Run};
-use stockade_command::{CommandDecision, Effect};
+use stockade_command::{CommandDecision, Effect, Layer, PackageRegistry, PackageUse, package_use};
 
 use super::package_mirrors::MirrorSetting;
-
-/// A family of package managers.
-pub(crate) struct Registry {
-    programs: &'static [&'static str],
-    /// Subcommands that download packages. Empty: the program does nothing else.
-    installs: &'static [&'static str],
-    /// Whether the program downloads without a subcommand.
-    is_bare: bool,
-    hosts: &'static [&'static str],
-    mirror: Option<&'static MirrorSetting>,
-}
 
 /// The additions to a sandbox by which the installations of a command work.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -41,51 +29,55 @@ const PYPI_MIRROR: MirrorSetting = MirrorSetting {
 const GO_MIRROR: MirrorSetting =
     MirrorSetting { files: &[".config/go/env"], key: "GOPROXY", variables: &["GOPROXY"] };
 
-const NPM: &[&str] = &["registry.npmjs.org", "registry.yarnpkg.com"];
-const PYPI: &[&str] = &["pypi.org", "files.pythonhosted.org"];
-const CRATES: &[&str] = &["index.crates.io", "static.crates.io", "crates.io"];
-const GO: &[&str] = &["proxy.golang.org", "sum.golang.org"];
-const GEMS: &[&str] = &["rubygems.org", "index.rubygems.org"];
-const PACKAGIST: &[&str] = &["repo.packagist.org", "packagist.org", "api.github.com", "codeload.github.com"];
-const DENO: &[&str] = &["jsr.io", "npm.jsr.io", "registry.npmjs.org", "deno.land"];
-
+/// The entries of a registry for the host list, and the setting for a mirror of it. Packages are only read: with a token of its
+/// own, the script of a package could publish what it finds.
 #[rustfmt::skip]
-const REGISTRIES: &[Registry] = &[
-    Registry { programs: &["npm", "pnpm", "bun"], installs: &["install", "i", "ci", "add", "update", "up", "upgrade", "dlx", "exec", "x",
-        "create", "init", "outdated", "view", "info", "audit"], is_bare: false, hosts: NPM, mirror: Some(&NPM_MIRROR) },
-    Registry { programs: &["yarn"], installs: &["install", "add", "up", "upgrade", "dlx", "create", "outdated", "info", "audit"],
-        is_bare: true, hosts: NPM, mirror: Some(&NPM_MIRROR) },
-    Registry { programs: &["npx", "bunx", "pnpx"], installs: &[], is_bare: true, hosts: NPM, mirror: Some(&NPM_MIRROR) },
-    Registry { programs: &["pip", "pip3"], installs: &["install", "download", "wheel", "index"], is_bare: false, hosts: PYPI, mirror: Some(&PYPI_MIRROR) },
-    Registry { programs: &["uv", "poetry", "pdm", "pipenv", "hatch", "rye"], installs: &["sync", "add", "install", "lock", "update", "pip",
-        "tool", "run", "self"], is_bare: false, hosts: PYPI, mirror: Some(&PYPI_MIRROR) },
-    Registry { programs: &["pipx", "uvx"], installs: &[], is_bare: true, hosts: PYPI, mirror: Some(&PYPI_MIRROR) },
-    Registry { programs: &["cargo"], installs: &["add", "install", "fetch", "update", "search", "info", "generate-lockfile"],
-        is_bare: false, hosts: CRATES, mirror: None },
-    Registry { programs: &["go"], installs: &["get", "install", "mod"], is_bare: false, hosts: GO, mirror: Some(&GO_MIRROR) },
-    Registry { programs: &["gem", "bundle", "bundler"], installs: &["install", "update", "add", "fetch", "lock", "outdated"],
-        is_bare: false, hosts: GEMS, mirror: None },
-    Registry { programs: &["composer"], installs: &["install", "update", "require"], is_bare: false, hosts: PACKAGIST, mirror: None },
-    Registry { programs: &["deno"], installs: &["install", "add", "cache", "update"], is_bare: false, hosts: DENO, mirror: None },
-];
-
-/// Returns the registries of the installations in a command, of the parts with at least this effect.
-pub(crate) fn registries_of(judged: &CommandDecision<'_, '_>, least: Effect) -> Vec<&'static Registry> {
-    let parts = judged.parts.iter().filter(|part| part.effect >= least);
-    parts.filter_map(|part| part.run()).filter_map(registry_of).collect()
+const fn registry(registry: PackageRegistry) -> (&'static [&'static str], Option<&'static MirrorSetting>) {
+    use PackageRegistry as R;
+    match registry {
+        R::Npm => (&["registry.npmjs.org GET|HEAD", "registry.npmjs.org POST /-/npm/v1/security/**",
+            "registry.yarnpkg.com GET|HEAD"], Some(&NPM_MIRROR)),
+        R::PyPi => (&["pypi.org GET|HEAD", "files.pythonhosted.org GET|HEAD"], Some(&PYPI_MIRROR)),
+        R::Crates => (&["index.crates.io GET|HEAD", "static.crates.io GET|HEAD", "crates.io GET|HEAD"], None),
+        R::GoModules => (&["proxy.golang.org GET|HEAD", "sum.golang.org GET|HEAD"], Some(&GO_MIRROR)),
+        R::RubyGems => (&["rubygems.org GET|HEAD", "index.rubygems.org GET|HEAD"], None),
+        // Most packages of Packagist are archives that GitHub makes of a repository.
+        R::Packagist => (&["repo.packagist.org GET|HEAD", "packagist.org GET|HEAD", "api.github.com GET|HEAD /repos/**",
+            "codeload.github.com GET|HEAD"], None),
+        R::Jsr => (&["jsr.io GET|HEAD", "npm.jsr.io GET|HEAD", "registry.npmjs.org GET|HEAD", "deno.land GET|HEAD"], None),
+        R::Maven => (&["repo.maven.apache.org GET|HEAD", "repo1.maven.org GET|HEAD", "plugins.gradle.org GET|HEAD",
+            "services.gradle.org GET|HEAD", "downloads.gradle.org GET|HEAD"], None),
+        R::NuGet => (&["api.nuget.org GET|HEAD", "www.nuget.org GET|HEAD"], None),
+        R::Conda => (&["repo.anaconda.com GET|HEAD", "conda.anaconda.org GET|HEAD"], None),
+        R::LuaRocks => (&["luarocks.org GET|HEAD"], None),
+        R::Cpan => (&["www.cpan.org GET|HEAD", "cpan.metacpan.org GET|HEAD", "fastapi.metacpan.org GET|HEAD"], None),
+        // A registry without a row has no host.
+        _ => (&[], None),
+    }
 }
 
-/// Whether a program downloads packages from a known registry.
-pub(crate) fn is_installation(run: &Run<'_>) -> bool {
-    registry_of(run).is_some()
+/// Returns the registries of the parts of a command that are at least as strict as `least`.
+pub(crate) fn registries_of(judged: &CommandDecision<'_, '_>, least: Effect) -> BTreeSet<PackageRegistry> {
+    let parts = judged.parts.iter().filter(|part| part.effect >= least);
+    parts.filter_map(|part| package_use(part.run()?)).map(|(registry, _)| registry).collect()
+}
+
+/// Returns the registries of the builds that a rule of the user or of the machine's owner allows. Without such a rule a build has
+/// what is in its caches.
+pub(crate) fn registries_of_allowed_builds(judged: &CommandDecision<'_, '_>) -> BTreeSet<PackageRegistry> {
+    let is_own = |part: &&stockade_command::Part<'_, '_>| {
+        part.cause.rule().is_some_and(|(_, layer)| layer != Layer::BuiltIn)
+    };
+    let uses = judged.parts.iter().filter(is_own).filter_map(|part| package_use(part.run()?));
+    uses.filter(|(_, its)| *its == PackageUse::Builds).map(|(registry, _)| registry).collect()
 }
 
 /// Returns what these registries need, with the mirrors in the user's settings.
-pub(crate) fn needs_of(registries: &[&Registry]) -> InstallationNeeds {
+pub(crate) fn needs_of(registries: &BTreeSet<PackageRegistry>) -> InstallationNeeds {
     let mut needs = InstallationNeeds::default();
-    for registry in registries {
-        needs.hosts.extend(registry.hosts.iter().map(|host| (*host).to_owned()));
-        if let Some(mirror) = registry.mirror.and_then(MirrorSetting::read) {
+    for (hosts, mirror) in registries.iter().map(|found| registry(*found)) {
+        needs.hosts.extend(hosts.iter().map(|host| (*host).to_owned()));
+        if let Some(mirror) = mirror.and_then(MirrorSetting::read) {
             needs.hosts.insert(mirror.host);
             needs.variables.extend(mirror.variables);
         }
@@ -93,59 +85,57 @@ pub(crate) fn needs_of(registries: &[&Registry]) -> InstallationNeeds {
     needs
 }
 
-fn registry_of(run: &Run<'_>) -> Option<&'static Registry> {
-    let program = run.program()?;
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let words: Vec<&str> = run.argv.iter().skip(1).filter_map(Arg::known).collect();
-    // `python -m pip install x`
-    let (name, words) = match words.as_slice() {
-        ["-m", module @ ("pip" | "uv" | "poetry"), words @ ..] if name.starts_with("python") => {
-            (*module, words)
-        }
-        words => (name, words),
-    };
-    let registry = REGISTRIES.iter().find(|registry| registry.programs.contains(&name))?;
-    let subcommand = words.iter().find(|word| !word.starts_with('-'));
-    let installs = match subcommand {
-        None => registry.is_bare,
-        Some(word) => registry.installs.is_empty() || registry.installs.contains(word),
-    };
-    installs.then_some(registry)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use stockade_command::shell::ReadOptions;
     use stockade_command::{CommandContext, CommandPolicy};
+    use stockade_egress::HostList;
 
     #[test]
     fn an_installation_needs_the_registry_of_its_manager() {
+        use PackageRegistry as R;
         let policy = CommandPolicy::builtin();
-        for (text, hosts) in [
-            ("npm install", NPM),
-            ("npm ci --silent", NPM),
-            ("yarn", NPM),
-            ("npx cowsay", NPM),
-            (".venv/bin/pip install x", PYPI),
-            ("python3 -m pip install -r r.txt", PYPI),
-            ("uv sync", PYPI),
-            ("cd sub && cargo add serde", CRATES),
-            ("bash -c 'go mod download'", GO),
-            ("bundle install", GEMS),
-            ("npm test", &[]),
-            ("npm run build", &[]),
-            ("pip list", &[]),
-            ("cargo build", &[]),
-            ("ls install", &[]),
+        for (text, wanted) in [
+            ("npm install", Some(R::Npm)),
+            ("npm ci --silent", Some(R::Npm)),
+            ("yarn", Some(R::Npm)),
+            ("npx cowsay", Some(R::Npm)),
+            (".venv/bin/pip install x", Some(R::PyPi)),
+            ("python3 -m pip install -r r.txt", Some(R::PyPi)),
+            ("uv sync", Some(R::PyPi)),
+            ("cd sub && cargo add serde", Some(R::Crates)),
+            ("bash -c 'go mod download'", Some(R::GoModules)),
+            ("bundle install", Some(R::RubyGems)),
+            ("./mvnw package", Some(R::Maven)),
+            ("npm test", None),
+            ("npm run build", None),
+            ("pip list", None),
+            ("cargo fmt", None),
+            ("ls install", None),
         ] {
             let judged = policy.decide(text, &ReadOptions::default(), &CommandContext::default());
-            let found: Vec<_> = registries_of(&judged, Effect::Allow)
-                .iter()
-                .flat_map(|registry| registry.hosts)
-                .copied()
-                .collect();
-            assert_eq!(found, hosts, "{text}");
+            let found: Vec<_> = registries_of(&judged, Effect::Allow).into_iter().collect();
+            assert_eq!(found, wanted.into_iter().collect::<Vec<_>>(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_registry_has_hosts_that_are_only_read() {
+        use PackageRegistry as R;
+        for found in [R::Npm, R::PyPi, R::Crates, R::GoModules, R::RubyGems, R::Packagist]
+            .into_iter()
+            .chain([R::Jsr, R::Maven, R::NuGet, R::Conda, R::LuaRocks, R::Cpan])
+        {
+            let (hosts, _) = registry(found);
+            let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
+            assert!(!hosts.is_empty() && HostList::compile(&hosts).is_ok(), "{found:?}");
+            let only_reads = |host: &&String| !host.ends_with("GET|HEAD");
+            let others: Vec<_> = hosts.iter().filter(only_reads).collect();
+            assert!(
+                others.iter().all(|host| host.contains(" GET|HEAD /") || host.contains("/security/")),
+                "{others:?}"
+            );
         }
     }
 }

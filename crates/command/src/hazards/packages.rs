@@ -3,6 +3,8 @@
 use super::Floor::{Ask, Sandbox};
 use super::command::Command;
 use super::shape::Shape;
+use crate::package_managers::{PackageUse, use_of};
+use crate::rules::aliases::full_name;
 use stockade_shell::Arg;
 
 pub(super) const SHAPES: &[Shape] = &[
@@ -66,27 +68,37 @@ pub(super) const SHAPES: &[Shape] = &[
         id: "install-package",
         floor: Sandbox,
         programs: &[
-            "npm", "pnpm", "yarn", "bun", "npx", "bunx", "pip", "pip3", "pipx", "uv", "uvx", "gem", "cargo",
-            "go", "conda", "composer", "luarocks", "cpan", "cpanm",
+            "npm",
+            "pnpm",
+            "yarn",
+            "bun",
+            "npx",
+            "bunx",
+            "pnpx",
+            "pip",
+            "pip3",
+            "pipx",
+            "uv",
+            "uvx",
+            "poetry",
+            "pdm",
+            "pipenv",
+            "hatch",
+            "rye",
+            "gem",
+            "cargo",
+            "go",
+            "conda",
+            "mamba",
+            "micromamba",
+            "composer",
+            "luarocks",
+            "cpan",
+            "cpanm",
+            "dotnet",
+            "nuget",
         ],
-        fires: |command| {
-            let scripts = !command.has("--ignore-scripts");
-            match command.name {
-                "npx" | "bunx" | "uvx" => command.operands().next().is_some(),
-                "npm" | "pnpm" | "yarn" | "bun" => {
-                    scripts
-                        && (command.is_sub(&[
-                            "install", "i", "add", "exec", "dlx", "x", "ci", "update", "create", "init",
-                        ]) && command.operands().nth(1).is_some())
-                }
-                "go" => {
-                    command.is_sub(&["install", "run"])
-                        && command.operand(1).is_some_and(|package| package.contains('@'))
-                }
-                "uv" => command.is_sub(&["pip", "add", "tool"]),
-                _ => command.is_sub(&["install", "require"]),
-            }
-        },
+        fires: installs_a_package,
         reason: "installs a package, whose install scripts run",
         fix: "add --ignore-scripts, or install in a sandbox",
         matches: &[
@@ -273,6 +285,20 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
 ];
+
+fn installs_a_package(command: &Command<'_, '_>) -> bool {
+    let subcommand = command.operand(0).map(|word| full_name(command.name, word));
+    let installs = use_of(command.name, subcommand).is_some_and(|(_, its)| its == PackageUse::Installs);
+    match command.name {
+        // `npm install` alone installs what the project names.
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            installs && !command.has("--ignore-scripts") && command.operands().nth(1).is_some()
+        }
+        // A version is named where the package is not one of the project.
+        "go" => command.is_sub(&["install", "run"]) && command.operand(1).is_some_and(|it| it.contains('@')),
+        _ => installs,
+    }
+}
 
 fn installs_from_anywhere(command: &Command<'_, '_>) -> bool {
     let is_address = |word: &str| {

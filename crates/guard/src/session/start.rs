@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use stockade_command::shell::ReadOptions;
-use stockade_command::{CommandDecision, CommandPolicy, Effect};
+use stockade_command::{CommandDecision, CommandPolicy, Effect, PackageRegistry, package_use};
 
 use super::run::{Ran, RunAnswer};
 use super::{Decision, DecisionRule, Execution, GuardError, Session};
 use crate::audit::{AuditEvent, EventKind, field};
 use crate::denied_files;
-use crate::egress::{BrokerOptions, HostList};
+use crate::egress::{BrokerOptions, HostList, NetTarget};
 use crate::exec::provider::Provider;
 use crate::exec::run::{RunControl, Streams};
 use crate::exec::{Limit, Network, OnUnavailable, Refusal, RunError, SandboxMode, SandboxPool, SandboxSpec};
 use stockade_config::Isolation;
 
-use crate::package_hosts::{self, InstallationNeeds, Registry};
+use crate::package_hosts::{self, InstallationNeeds};
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
 
 /// How commands count against the agent's limits.
@@ -174,7 +174,7 @@ impl Session {
             && exec.isolation != Isolation::Direct
             && self.mode() == SandboxMode::WorkspaceWrite
             && asked.peek().is_some()
-            && asked.all(|part| part.run().is_some_and(package_hosts::is_installation))
+            && asked.all(|part| part.run().is_some_and(|run| package_use(run).is_some()))
     }
 
     /// Returns what an approved installation needs besides the agent's own hosts.
@@ -194,20 +194,27 @@ impl Session {
         (!registries.is_empty()).then(|| package_hosts::needs_of(&registries))
     }
 
-    /// Returns the agent's host list with more hosts. What the list denies stays denied.
+    /// Returns the agent's host list with more entries. What the list says of a host holds for it.
     fn hosts_with(&self, more: &BTreeSet<String>) -> Result<HostList, GuardError> {
-        let own = self.guard.config().exec.hosts.iter();
-        Ok(HostList::compile(&own.chain(more).cloned().collect::<Vec<_>>())?)
+        let own = HostList::compile(&self.guard.config().exec.hosts)?;
+        let is_listed = |entry: &&String| {
+            let host = entry.split(' ').next().unwrap_or_default();
+            NetTarget::parse(&format!("https://{host}")).is_ok_and(|target| own.entry_for(&target).is_some())
+        };
+        let new = more.iter().filter(|entry| !is_listed(entry));
+        Ok(HostList::compile(&self.guard.config().exec.hosts.iter().chain(new).cloned().collect::<Vec<_>>())?)
     }
 
     /// Returns the registries of the parts that run without a question only by a rule of the user or of the machine's owner.
-    fn allowed_registries(&self, judged: &CommandDecision<'_, '_>) -> Vec<&'static Registry> {
+    fn allowed_registries(&self, judged: &CommandDecision<'_, '_>) -> BTreeSet<PackageRegistry> {
         if judged.effect > Effect::Sandbox {
-            return Vec::new();
+            return BTreeSet::new();
         }
         let builtin = CommandPolicy::builtin();
         let by_default = builtin.decide(judged.text, &ReadOptions::default(), &self.guard.command_place());
-        package_hosts::registries_of(&by_default, Effect::Ask)
+        let mut found = package_hosts::registries_of(&by_default, Effect::Ask);
+        found.append(&mut package_hosts::registries_of_allowed_builds(judged));
+        found
     }
 
     fn spec(&self, command: Vec<String>, on_unavailable: OnUnavailable, mode: SandboxMode) -> SandboxSpec {
