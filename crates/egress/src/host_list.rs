@@ -1,28 +1,19 @@
 //! Host lists of a configuration.
 
-use std::net::IpAddr;
+mod entry;
 
-use super::broker_hostname;
+use entry::{Entry, Hosts, wrong};
+
 use super::conditions::{Asked, Conditions, EntryBounds};
 use super::match_conditions::{Match, Part};
-use super::secret_binding::{BoundHost, BoundName};
+use super::secret_binding::BoundHost;
 use super::target::{Host, NetTarget};
-use super::virtual_addresses::VirtualAddresses;
 
 /// Maximum number of entries.
 const MAX_ENTRIES: usize = 4_096;
 
 /// Maximum number of ports in a list.
 const MAX_PORTS: usize = 128;
-
-/// The ports of an entry without one: those of the web.
-const WEB: [u16; 2] = [443, 80];
-
-/// The prefix of an entry that excludes hosts.
-const NOT: char = '!';
-
-/// The suffix of a port that any protocol may use.
-const ANYTHING: &str = "/tcp";
 
 /// Hosts that may be connected to: `example.com`, `*.example.com` for all names below it, an address, each optionally with a
 /// port. Without one, the ports of the web apply, 443 and 80. A connection has to carry TLS or HTTP that names the same host, or
@@ -35,18 +26,6 @@ const ANYTHING: &str = "/tcp";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostList {
     entries: Vec<Entry>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
-    hosts: Hosts,
-    /// The port; without one, those of the web.
-    port: Option<u16>,
-    /// Whether it is a deny entry.
-    denies: bool,
-    carries_anything: bool,
-    conditions: Conditions,
-    written: String,
 }
 
 /// The rule for targets without an entry, which an additional entry could allow.
@@ -68,13 +47,6 @@ pub(super) enum Listened<'l> {
     One(&'l Host),
     /// Any name with this suffix.
     Below,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Hosts {
-    One(Host),
-    /// All names with this suffix, which begins with a dot.
-    Below(String),
 }
 
 /// An entry that allows a host of a secret.
@@ -287,16 +259,6 @@ impl HostList {
     }
 }
 
-impl Hosts {
-    /// Converts the entry for comparison with the host of a secret.
-    fn bound(&self) -> BoundName {
-        match self {
-            Self::One(host) => BoundName::One(host.clone()),
-            Self::Below(end) => BoundName::Below(end.clone()),
-        }
-    }
-}
-
 fn ambiguous<'l>(part: Part) -> Ruling<'l> {
     let (rule, reason) = match part {
         Part::Path => ("ambiguous-path", "its path is ambiguous, and an entry has conditions on paths"),
@@ -311,143 +273,6 @@ fn unseen<'l>() -> Ruling<'l> {
     let reason =
         "the list allows only some requests, and requests in this connection cannot be inspected".to_owned();
     Ruling::Denied("unseen", reason)
-}
-
-impl Entry {
-    fn read(whole: &str) -> Result<Self, HostListError> {
-        let mut words = whole.split(' ').filter(|word| !word.is_empty());
-        let first = words.next().unwrap_or_default();
-        let (first, denies) = first.strip_prefix(NOT).map_or((first, false), |first| (first, true));
-        let (written, carries_anything) = match first.strip_suffix(ANYTHING) {
-            Some(written) => (written, true),
-            None => (first, false),
-        };
-        let mut conditions = Conditions::default();
-        for word in words {
-            conditions.add(word).map_err(|(why, fix)| wrong(whole, why, &fix))?;
-        }
-        let wrong = |_: &str, why, fix: &str| wrong(whole, why, fix);
-        // A path in an entry would look like a restriction, but connections have no path.
-        if written.contains("://") || written.contains('/') || written.contains('@') {
-            let host =
-                NetTarget::parse(written).map_or_else(|_| "the host alone".to_owned(), |t| format!("`{t}`"));
-            return Err(wrong(written, "it is a URL".to_owned(), &format!("write {host}")));
-        }
-        let (name, is_below) = match written.strip_prefix("*.") {
-            Some(name) => (name, true),
-            None => (written, false),
-        };
-        if name.contains('*') {
-            let why = "`*` is only allowed as the first label";
-            return Err(wrong(written, why.to_owned(), "write `*.example.com`"));
-        }
-        // The same parser as for requests, so that an entry and a request cannot be read differently.
-        let target = NetTarget::parse(name).map_err(|refused| {
-            wrong(written, refused.reason, refused.fix.as_deref().unwrap_or("write a name or an address"))
-        })?;
-        let hosts = match (target.host, is_below) {
-            (host, false) => Hosts::One(host),
-            // The leading dot is stored, so that `*.example.com` does not match `evilexample.com`.
-            (Host::Name(name), true) if name.contains('.') => Hosts::Below(format!(".{name}")),
-            (Host::Name(_), true) => {
-                let why = "it would allow a whole top-level domain";
-                return Err(wrong(written, why.to_owned(), "write at least two parts: `*.example.com`"));
-            }
-            (Host::Address(_), true) => {
-                return Err(wrong(
-                    written,
-                    "an IP address has no subdomains".to_owned(),
-                    "write only the address",
-                ));
-            }
-        };
-        if carries_anything && target.port.is_none() {
-            let why = format!("`{ANYTHING}` allows any protocol on one port, and the port is missing");
-            return Err(wrong(written, why, "write `db.example.com:5432/tcp`"));
-        }
-        // Inside a sandbox, such an address is a name's virtual address, so an entry for it would mean another host
-        // in every run.
-        if let Hosts::One(Host::Address(IpAddr::V4(four))) = hosts
-            && VirtualAddresses::is_one(four)
-        {
-            let why =
-                "addresses of `198.18.0.0/15` are virtual addresses of host names in a sandbox".to_owned();
-            return Err(wrong(written, why, "write the host name"));
-        }
-        // The name exists only in the sandbox. A real host with this name could imitate the proxy's answers.
-        if hosts == Hosts::One(Host::Name(broker_hostname::NAME.to_owned())) {
-            let why = "it is the egress proxy itself, which every command can reach".to_owned();
-            return Err(wrong(written, why, "remove it"));
-        }
-        let entry = Self {
-            hosts,
-            port: target.port,
-            denies,
-            carries_anything,
-            conditions,
-            written: whole.to_owned(),
-        };
-        match entry.contradiction() {
-            Some((why, fix)) => Err(wrong(written, why.to_owned(), fix)),
-            None => Ok(entry),
-        }
-    }
-
-    /// Returns a contradiction in an entry, and what to write instead.
-    fn contradiction(&self) -> Option<(&'static str, &'static str)> {
-        let looks_inside = self.conditions.look_inside();
-        if self.denies && (self.carries_anything || self.conditions.bounds != EntryBounds::default()) {
-            return Some((
-                "a denied entry cannot have limits",
-                "write `!host`, `!host:port` or `!host:80 POST /path`",
-            ));
-        }
-        if self.denies && self.conditions.want_no_query() {
-            return Some((
-                "a `?` without a name denies nothing",
-                "write the query name: `!api.example.com:80 ?token`",
-            ));
-        }
-        if looks_inside && self.carries_anything {
-            return Some((
-                "any protocol is allowed, so requests are not inspected",
-                "remove `/tcp`, or the conditions",
-            ));
-        }
-        if self.denies && self.conditions.inspects() {
-            return Some((
-                "a denied entry cannot have `inspect`",
-                "remove `inspect`, or move it to the entry that allows the host",
-            ));
-        }
-        None
-    }
-
-    fn holds(&self, target: &NetTarget) -> bool {
-        self.has_port(target.port) && self.is_about(&target.host)
-    }
-
-    /// An entry with a port does not match a target without one.
-    fn has_port(&self, asked: Option<u16>) -> bool {
-        match (self.port, asked) {
-            (None, _) if self.denies => true,
-            (None, None) => true,
-            (None, Some(port)) => WEB.contains(&port),
-            (own, asked) => own == asked,
-        }
-    }
-
-    fn is_about(&self, host: &Host) -> bool {
-        match (&self.hosts, host) {
-            (Hosts::One(one), host) => one == host,
-            (Hosts::Below(end), Host::Name(name)) => name.len() > end.len() && name.ends_with(end.as_str()),
-            (Hosts::Below(_), Host::Address(IpAddr::V4(_) | IpAddr::V6(_))) => false,
-        }
-    }
-}
-
-fn wrong(entry: &str, why: String, fix: &str) -> HostListError {
-    HostListError { entry: entry.to_owned(), why, fix: fix.to_owned() }
 }
 
 #[cfg(test)]
