@@ -42,8 +42,20 @@ pub struct AgentConfig {
     pub kept_answers: Duration,
     /// Rules for commands, by layer.
     pub rules: Vec<RuleLayer>,
+    /// What hooks do with their decisions.
+    pub hook_mode: HookMode,
     /// How commands are run.
     pub exec: ExecConfig,
+}
+
+/// What hooks do with their decisions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HookMode {
+    /// They record what they would refuse, and refuse only what no rule can allow.
+    Observe,
+    /// They apply their decisions.
+    #[default]
+    Enforce,
 }
 
 /// How skills are admitted.
@@ -200,6 +212,7 @@ impl Default for AgentConfig {
             session_answers: Duration::ZERO,
             kept_answers: Duration::ZERO,
             rules: Vec::new(),
+            hook_mode: HookMode::Enforce,
             exec: ExecConfig {
                 isolation: Isolation::Sandbox(OnUnavailable::Refuse),
                 mode: SandboxMode::ReadOnly,

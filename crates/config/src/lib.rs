@@ -43,8 +43,8 @@ mod sources;
 mod wide;
 
 pub use agent::{
-    AgentConfig, AuditConfig, CriticalFindings, ExecConfig, Isolation, LimitStoreConfig, SandboxNeed,
-    SkillsConfig,
+    AgentConfig, AuditConfig, CriticalFindings, ExecConfig, HookMode, Isolation, LimitStoreConfig,
+    SandboxNeed, SkillsConfig,
 };
 pub use config::{Config, ConfigValue};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};

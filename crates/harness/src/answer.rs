@@ -40,11 +40,53 @@ pub struct Objection {
     pub decision: Option<Box<Decision>>,
     /// The arguments with which the tool is used if the user agrees, by harnesses that show them in the question.
     pub instead: Option<Value>,
+    /// What it is based on.
+    pub basis: ObjectionBasis,
+}
+
+/// What an objection is based on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ObjectionBasis {
+    /// Rules alone: an approval would lift it.
+    Rules,
+    /// A limit that no approval lifts, a denial, or the form of the call.
+    Floor,
+}
+
+impl HookVerdict {
+    /// Returns the verdict with another basis of its objection.
+    #[must_use]
+    pub(super) fn on(mut self, basis: ObjectionBasis) -> Self {
+        if let Self::Ask(objection) | Self::Deny(objection) = &mut self {
+            objection.basis = basis;
+        }
+        self
+    }
+
+    /// Returns the stricter of two verdicts, of equal ones the later. Its basis is a floor if that of either is.
+    #[must_use]
+    pub(super) fn and(self, later: Self) -> Self {
+        let basis = self.basis().max(later.basis());
+        let is_stricter = matches!((&self, &later), (_, Self::Silent) | (Self::Deny(_), Self::Ask(_)));
+        let stricter = if is_stricter { self } else { later };
+        match basis {
+            Some(basis) => stricter.on(basis),
+            None => stricter,
+        }
+    }
+
+    /// Returns the basis of its objection.
+    pub(super) const fn basis(&self) -> Option<ObjectionBasis> {
+        match self {
+            Self::Ask(objection) | Self::Deny(objection) => Some(objection.basis),
+            Self::Silent | Self::Rewrite(_) => None,
+        }
+    }
 }
 
 impl From<String> for Objection {
     fn from(text: String) -> Self {
-        Self { text, decision: None, instead: None }
+        Self { text, decision: None, instead: None, basis: ObjectionBasis::Floor }
     }
 }
 

@@ -9,12 +9,12 @@ use stockade_guard::admission::answers::AskedCommand;
 use stockade_guard::admission::decide_on_disk;
 use stockade_guard::command::shell::{ReadOptions, Shell, quote_argv};
 use stockade_guard::command::{CommandContext, CommandDecision, Effect};
-use stockade_guard::config::{Config, ConfigSources, Isolation};
+use stockade_guard::config::{Config, ConfigSources, HookMode, Isolation};
 use stockade_guard::exec::SandboxMode;
 use stockade_guard::policy::{Access, ToolCatalog, ToolPolicyConfig};
 use stockade_guard::{Decision, DecisionRule, Guard, GuardError, GuardOptions, Session};
 
-use super::answer::{HookVerdict, Objection, is_shown_whole};
+use super::answer::{HookVerdict, Objection, ObjectionBasis, is_shown_whole};
 use super::call::{Origin, ToolCall};
 use super::rewrite::Contained;
 use super::tools::{ToolKind, feeds, is_tool_name, known, own_tools};
@@ -52,6 +52,16 @@ pub struct Agent<'a> {
     task: Option<String>,
     /// The session of the agent's guard.
     pub session: Session,
+}
+
+/// A decision about a command.
+#[derive(Debug)]
+pub(super) struct JudgedCommand {
+    pub(super) decision: Decision,
+    /// The effect after the user's saved answers.
+    pub(super) effect: Effect,
+    /// What a stop is based on. It is only found out while the hook observes; otherwise each is a floor.
+    pub(super) basis: ObjectionBasis,
 }
 
 /// Returns the arguments of a tool with other commands.
@@ -104,12 +114,25 @@ impl<'a> Agent<'a> {
         let (tool, kind) =
             if call.server.is_some() { (name.as_str(), ToolKind::Other) } else { known(&name) };
         let mut verdict = self.before_known(call, tool, kind)?;
+        if self.observes(call) {
+            verdict = self.let_through(verdict)?;
+        }
         match &mut verdict {
             HookVerdict::Deny(objection) => self.count(call, objection),
             HookVerdict::Ask(objection) if self.naps(call, objection)? => return Ok(HookVerdict::Silent),
             _ => {}
         }
         Ok(verdict)
+    }
+
+    /// Returns the guard of the agent.
+    pub(super) const fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// Whether the calls are steps of a program's task, and not calls of a hook.
+    pub(super) const fn has_task(&self) -> bool {
+        self.task.is_some()
     }
 
     /// Whether a question is left to the harness, because the user takes a nap. That is recorded first.
@@ -186,11 +209,25 @@ impl<'a> Agent<'a> {
         if kind == ToolKind::Web && decision.effect <= Effect::Ask {
             return self.hosts(&addresses::among(&call.input)?);
         }
-        if !decision.is_allowed() {
-            return Ok(self.stopped(&decision));
+        let verdict = self.stopped(&decision);
+        // While the hook observes, what the call accesses may still be a floor.
+        let is_over = !(self.observes(call) && verdict.basis() == Some(ObjectionBasis::Rules));
+        if !decision.is_allowed() && is_over {
+            return Ok(verdict);
         }
+        Ok(verdict.and(self.accessed(call, tool, kind, &commands)?))
+    }
+
+    /// Decides about what a call of an allowed tool accesses.
+    fn accessed(
+        &self,
+        call: &ToolCall,
+        tool: &str,
+        kind: ToolKind,
+        commands: &[String],
+    ) -> Result<HookVerdict, String> {
         match kind {
-            ToolKind::Shell => self.shell(call, &commands),
+            ToolKind::Shell => self.shell(call, commands),
             ToolKind::OtherShell => Ok(HookVerdict::Ask(
                 "stockade: commands of this shell cannot be parsed, so the user has to agree".into(),
             )),
@@ -228,7 +265,10 @@ impl<'a> Agent<'a> {
         strictest(paths, |path| {
             let path = paths::asked(&call.origin, path);
             let answer = self.session.path(tool, access, &path).map_err(|error| error.to_string())?;
-            Ok(self.stopped(&answer.decision))
+            let verdict = self.stopped(&answer.decision);
+            let could_be_allowed =
+                self.observes(call) && self.is_only_outside(&call.origin, &path, &answer.authorization);
+            Ok(if could_be_allowed { verdict.on(ObjectionBasis::Rules) } else { verdict })
         })
     }
 
@@ -245,14 +285,18 @@ impl<'a> Agent<'a> {
         let origin = &Origin { cwd: folder(call)?, ..call.origin.clone() };
         let contained = Contained::of(self.name, origin);
         let mut worst = Effect::Allow;
-        let mut asked = None;
+        let (mut asked, mut bases) = (None, ObjectionBasis::Rules);
         for command in commands {
             let ours = contained.as_ref().ok().and_then(|contained| contained.command_of(command));
-            let (decision, effect) = self.command(ours.as_ref().unwrap_or(command), origin)?;
+            let JudgedCommand { decision, effect, basis } =
+                self.command(ours.as_ref().unwrap_or(command), origin)?;
             // A line that runs it in the sandbox, exactly as this program writes it, already does what is required.
             let effect = if ours.is_some() && effect == Effect::Sandbox { Effect::Allow } else { effect };
             if effect == Effect::Deny {
-                return Ok(self.stopped(&decision));
+                return Ok(self.stopped(&decision).on(basis));
+            }
+            if effect == Effect::Ask {
+                bases = bases.max(basis);
             }
             if effect > worst {
                 (worst, asked) = (effect, Some(decision));
@@ -260,6 +304,8 @@ impl<'a> Agent<'a> {
         }
         let Some(decision) = asked else { return Ok(HookVerdict::Silent) };
         match worst {
+            Effect::Ask if self.observes(call) => Ok(self.stopped(&decision).on(bases)),
+            _ if self.observes(call) => self.observed(&decision),
             Effect::Ask => self.asked_contained(call, commands, &contained, self.stopped(&decision)),
             _ => self.contain(call, commands, &contained?),
         }
@@ -290,10 +336,11 @@ impl<'a> Agent<'a> {
         Ok(HookVerdict::Ask(Objection { text, instead: Some(input), ..objection.clone() }))
     }
 
-    /// Decides about a command, and returns the decision with its effect after the user's saved answers.
-    pub(super) fn command(&self, text: &str, origin: &Origin) -> Result<(Decision, Effect), String> {
+    /// Decides about a command, as every shell of the user would read it: the strictest decision applies.
+    pub(super) fn command(&self, text: &str, origin: &Origin) -> Result<JudgedCommand, String> {
         let place = CommandContext::new(Some(origin.cwd.clone()), Some(self.guard.workspace().to_owned()));
-        let mut strictest = None;
+        let (mut strictest, mut basis) = (None, ObjectionBasis::Rules);
+        let is_observed = self.guard.config().hook_mode == HookMode::Observe;
         for shell in shells() {
             let options = ReadOptions::for_shell(*shell);
             let commands = self.guard.commands();
@@ -309,11 +356,18 @@ impl<'a> Agent<'a> {
                 recorded.map_err(|error| error.to_string())?;
             }
             let effect = self.by_need(&decided, said.map_or(decision.effect, |said| said.effect));
+            // Another reading by another shell may be stopped for another reason.
+            if effect > Effect::Sandbox
+                && !(is_observed && self.rules_could_allow(&decided, &options, &place))
+            {
+                basis = ObjectionBasis::Floor;
+            }
             if strictest.as_ref().is_none_or(|(_, known)| effect > *known) {
                 strictest = Some((decision, effect));
             }
         }
-        strictest.ok_or_else(|| "unknown shell".to_owned())
+        let (decision, effect) = strictest.ok_or_else(|| "unknown shell".to_owned())?;
+        Ok(JudgedCommand { decision, effect, basis })
     }
 
     /// Returns the effect under `enabled: auto`: a command that needs a sandbox gets one even if a rule allows it.
@@ -352,7 +406,10 @@ impl<'a> Agent<'a> {
         let Decision { id, layer, effect, reason, rule, .. } = decision;
         let text =
             format!("stockade: {reason} ({} {rule}); {} [{id}]", layer.name(), self.next_step(decision));
-        let objection = Objection { text, decision: Some(Box::new(decision.clone())), instead: None };
+        // A question about a command has its basis from the rules that were tried.
+        let could_be_asked_away = *effect == Effect::Ask && decision.fix.is_some();
+        let basis = if could_be_asked_away { ObjectionBasis::Rules } else { ObjectionBasis::Floor };
+        let objection = Objection { text, decision: Some(Box::new(decision.clone())), instead: None, basis };
         match effect {
             Effect::Allow | Effect::Sandbox => HookVerdict::Silent,
             Effect::Ask => HookVerdict::Ask(objection),
@@ -402,8 +459,10 @@ pub(super) fn strictest<I>(
     for item in items {
         match decide(item)? {
             HookVerdict::Silent => {}
-            denied @ HookVerdict::Deny(_) => return Ok(denied),
-            asked => worst = asked,
+            HookVerdict::Deny(denied) if denied.basis == ObjectionBasis::Floor => {
+                return Ok(HookVerdict::Deny(denied));
+            }
+            stopped => worst = worst.and(stopped),
         }
     }
     Ok(worst)

@@ -20,6 +20,7 @@ mod json_edit;
 pub mod judge;
 mod line;
 pub mod mcp_servers;
+pub mod observe;
 mod own_entries;
 #[cfg(test)]
 mod page;

@@ -54,6 +54,19 @@ $ stockade nap 10m                         # ask no questions for ten minutes; d
 `stockade deny` denies what `allow` with the same arguments allows. Both change your own configuration, for this agent alone. A thing that
 a fixed limit protects, such as a credential, is refused at once.
 
+To try the rules before they apply, let the hook observe:
+
+```console
+$ stockade install claude --observe        # record what would be refused, and leave it to the agent's own permission prompts
+$ stockade audit query --event approval_asked  # what it would have asked about
+$ stockade install claude                  # enforce
+```
+
+While it observes, the hook decides and records as always. What it would refuse, ask about or run in the sandbox is left to the harness, as
+without the hook, and the record of the decision gets the answer `observed`. What no rule can allow (credentials, deleting the home, an
+agent's own approvals) and what a rule denies stays stopped. Commands are not rewritten, so nothing runs in the sandbox, and a program
+that is started reads whatever you can read. The key is `agents.claude.hookMode`; a project can only set it to `enforce`.
+
 A web page is decided by its host, whether or not the tool is listed: allowed if `allowedNetHosts` names the host, refused if an entry
 with `!` does, and otherwise a question. The same settings in the configuration:
 

@@ -13,7 +13,7 @@ use stockade_guard::policy::Access;
 
 use super::answer::HookVerdict;
 use super::call::ToolCall;
-use super::judge::{Agent, strictest};
+use super::judge::{Agent, JudgedCommand, strictest};
 use super::paths;
 
 impl Agent<'_> {
@@ -43,13 +43,13 @@ impl Agent<'_> {
         };
         let whole = call.origin.workspace.join(&path);
         let command = reads.command(&whole).ok_or("a path that it names is not valid UTF-8")?;
-        let (mut decision, effect) = self.command(&command, &call.origin)?;
+        let JudgedCommand { mut decision, effect, basis } = self.command(&command, &call.origin)?;
         decision.effect = effect;
         match effect {
             Effect::Allow => Ok(HookVerdict::Silent),
             Effect::Sandbox if is_inside => Ok(HookVerdict::Silent),
             Effect::Sandbox => self.seen_in_sandbox(&fs::canonicalize(&whole).unwrap_or(whole)),
-            Effect::Ask | Effect::Deny => Ok(self.stopped(&decision)),
+            Effect::Ask | Effect::Deny => Ok(self.stopped(&decision).on(basis)),
         }
     }
 

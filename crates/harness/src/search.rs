@@ -10,7 +10,7 @@ use stockade_guard::admission::Reads;
 use stockade_guard::admission::{Authorization, PathRequest};
 use stockade_guard::policy::{Access, Caller};
 
-use super::answer::HookVerdict;
+use super::answer::{HookVerdict, ObjectionBasis};
 use super::call::{Origin, ToolCall};
 use super::judge::Agent;
 use super::paths;
@@ -92,7 +92,9 @@ impl Agent<'_> {
             walks.push((below(folder, wildcards.head), wildcards));
         }
         let said = self.reads(call, tool, *reads, &asked)?;
-        if said != HookVerdict::Silent || *reads == Reads::Names {
+        // While the hook observes, a search elsewhere may still read what no rule can allow.
+        let is_over = !(self.observes(call) && said.basis() == Some(ObjectionBasis::Rules));
+        if said != HookVerdict::Silent && is_over || *reads == Reads::Names {
             return Ok(said);
         }
         let mut budget = Budget { seen: MAX_SEEN, asked: MAX_ASKED, decided: MAX_DECIDED };
@@ -112,7 +114,7 @@ impl Agent<'_> {
                 }
             }
         }
-        Ok(HookVerdict::Silent)
+        Ok(said)
     }
 
     /// Finds a file below a directory that a glob could match and that may not be read.

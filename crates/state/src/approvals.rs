@@ -11,6 +11,7 @@
 mod agent_guard;
 mod commands;
 mod edits;
+mod hook_mode;
 mod journal;
 mod paths;
 
@@ -27,6 +28,7 @@ use crate::saved_rules::{SavedRules, config_on_disk, config_with};
 use edits::ListEdit;
 
 pub use commands::{allow_command_for, decide_command, place_of};
+pub use hook_mode::set_hook_mode;
 pub use journal::{Journal, JournaledApproval, RuleChanges, Undone};
 pub use paths::ApprovedPath;
 

@@ -1,6 +1,7 @@
 //! `stockade install`, `uninstall` and `status`: hooks that make a harness check tool calls.
 #![expect(clippy::disallowed_methods, reason = "reads the home and the current directory")]
 
+pub(super) mod observe;
 mod servers;
 
 use std::env;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
+use stockade_guard::config::HookMode;
 use stockade_text::{escape, escape_lines, escape_path};
 
 use super::hook::harness;
@@ -29,6 +31,7 @@ Examples:
   stockade install claude              install the hook for Claude Code, in all directories
   stockade install codex --dry-run     show what would be written
   stockade install gemini --project    install in the settings of this project
+  stockade install claude --observe    record what would be refused, and refuse only what no rule can allow
   stockade install claude --mcp        wrap its MCP servers in `stockade mcp wrap`
   stockade status                      check that installed hooks block a test call
   stockade uninstall claude            remove exactly what was installed";
@@ -60,6 +63,11 @@ pub(crate) struct InstallArgs {
     /// Wrap the agent's MCP servers in `stockade mcp wrap` instead of installing hooks, or unwrap them
     #[arg(long)]
     mcp: bool,
+
+    /// Record what the rules would refuse, ask about or run in the sandbox, and leave it to the agent's own permission prompts;
+    /// installing without this option enforces again
+    #[arg(long, conflicts_with = "mcp")]
+    observe: bool,
 
     /// Show the changes without writing them
     #[arg(long)]
@@ -107,6 +115,8 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit, Failure> {
     }
     let change = registration::install(harness, &places, scope(args), &program)?;
     let mut said = changed(harness, &change, args.dry_run, "already has the hooks")?;
+    let mode = if args.observe { HookMode::Observe } else { HookMode::Enforce };
+    said.push_str(&observe::set(harness, mode, args.dry_run)?);
     if !args.dry_run {
         said.push_str(&told(harness, &state::look(harness, &places)));
         said.push_str(&format!(
@@ -124,8 +134,15 @@ pub(crate) fn uninstall(args: &InstallArgs) -> Result<Exit, Failure> {
     if args.mcp {
         return servers::uninstall(args.harness, &places, scope(args), args.dry_run);
     }
+    if args.observe {
+        return Err(Failure::usage("a hook that is not installed observes nothing")
+            .with_help(format!("stockade install {} --observe", args.harness.name)));
+    }
     let change = registration::uninstall(args.harness, &places, scope(args))?;
-    print(&changed(args.harness, &change, args.dry_run, "has no hooks of stockade")?, Exit::Clean)
+    let mut said = changed(args.harness, &change, args.dry_run, "has no hooks of stockade")?;
+    // A hook that is installed later enforces.
+    said.push_str(&observe::set(args.harness, HookMode::Enforce, args.dry_run)?);
+    print(&said, Exit::Clean)
 }
 
 /// Makes a change or shows it, and returns the output.
@@ -197,6 +214,8 @@ struct Row<'s> {
     seen_seconds_ago: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'s str>,
+    /// Whether it only records what rules alone would refuse.
+    observes: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<&'s str>,
     /// Gaps of its hooks that no registration closes.
@@ -220,6 +239,7 @@ impl<'s> Row<'s> {
             file,
             seen_seconds_ago,
             why,
+            observes: refuses && observe::observes(harness),
             fix,
             open: harness.open,
         }
@@ -251,6 +271,14 @@ fn told(harness: &Harness, state: &State) -> String {
         }
     };
     if matches!(state, State::Refuses { .. }) {
+        if observe::observes(harness) {
+            writeln!(
+                out,
+                "      observes: of other calls, it refuses only what no rule can allow, and records the rest; enforce: stockade install {}",
+                harness.name
+            )
+            .ok();
+        }
         for open in harness.open {
             writeln!(out, "      known gap: {open}").ok();
         }

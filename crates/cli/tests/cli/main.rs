@@ -59,6 +59,9 @@ mod lazy;
 mod mcp;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod observe;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod owners;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

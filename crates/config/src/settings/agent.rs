@@ -18,7 +18,7 @@ use stockade_policy::{Answer, SandboxConfig, ToolPolicyConfig};
 use super::Permission;
 use super::declare::settings;
 use super::skills::Skills;
-use crate::agent::AgentConfig;
+use crate::agent::{AgentConfig, HookMode};
 
 const MAX_TOKENS: u64 = 1 << 53;
 const PROFILES: &[&str] =
@@ -43,6 +43,11 @@ settings! {
         /// adds an entry. Without effect if `execSandbox.network` is `open`, or if `/etc/stockade/managed.*` sets
         /// `security.permission.allowedNetHosts`, which then limits every agent.
         "allowedNetHosts" allowed_net_hosts: Vec<String> = [], Texts, IntersectHosts;
+        /// What `stockade hook` does with its decisions. `enforce` applies them. `observe` only records what it would
+        /// refuse, ask about or run in a sandbox, and leaves it to the agent's own permission prompts; what no rule can
+        /// allow, and what a rule denies, stays refused. `stockade install AGENT --observe` sets it, and `stockade
+        /// install AGENT` unsets it. It concerns hooks alone: not `stockade exec`, `serve` or `mcp`.
+        "hookMode" hook_mode: String = "enforce", Word(&["observe", "enforce"]), Stricter;
         "skills" skills: Skills;
         "files" files: Files;
         "sourceProfiles" source_profiles: Option<BTreeMap<String, SourceProfile>>;
@@ -180,6 +185,7 @@ impl Agent {
             session_answers: Duration::from_secs(self.commands.session_answer_minutes.saturating_mul(60)),
             kept_answers: Duration::from_secs(self.commands.kept_answer_days.saturating_mul(24 * 3600)),
             rules: Vec::new(),
+            hook_mode: if self.hook_mode == "observe" { HookMode::Observe } else { HookMode::Enforce },
             exec,
             skills,
         }

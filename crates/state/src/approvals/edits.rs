@@ -49,6 +49,10 @@ impl ListEdit {
         Self { operation: EditOperation::Set, ..Self::add(key, value) }
     }
 
+    pub(super) fn unset(key: &str, value: &str) -> Self {
+        Self { operation: EditOperation::Unset, ..Self::add(key, value) }
+    }
+
     /// Returns the edit that takes this one back.
     pub(super) fn inverse(&self) -> Self {
         let operation = match self.operation {

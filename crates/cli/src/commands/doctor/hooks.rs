@@ -7,6 +7,7 @@ use std::path::Path;
 use stockade_text::{escape, escape_path};
 
 use super::Finding;
+use crate::commands::install::observe::observes;
 use crate::commands::install::places;
 use stockade_harness::mcp_servers::{Wrapped, servers, servers_file};
 use stockade_harness::registration::{self, SettingsFolders, SettingsScope, servers_path};
@@ -46,6 +47,14 @@ fn finding(harness: &Harness, state: &State) -> Option<Finding> {
             &format!("stockade install {}", harness.name),
         )),
         State::Broken { why, fix } => Some(Finding::warn(WHAT, why, fix)),
+        State::Refuses { .. } if observes(harness) => Some(Finding::warn(
+            WHAT,
+            format!(
+                "the hook of {} observes: it records what rules would refuse, and lets it through",
+                harness.title
+            ),
+            &format!("stockade install {}", harness.name),
+        )),
         State::Refuses { file, .. } => Some(Finding::ok(
             WHAT,
             format!("{} blocks the test calls, with the hook in {}", harness.title, file.display()),
