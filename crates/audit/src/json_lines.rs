@@ -22,7 +22,7 @@ use crate::lock_wait::{self, LockMode};
 use crate::query::AuditQuery;
 use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
-use crate::store::{Entry, Seal, Store};
+use crate::store::{Ask, Entry, Seal, Store};
 use crate::timestamp::Timestamp;
 use crate::trail_file::TrailFile;
 use open_runs::OpenRuns;
@@ -271,6 +271,10 @@ impl JsonLines {
 }
 
 impl Store for JsonLines {
+    fn at_once(&self, ask: Ask<'_>) -> Result<bool, AuditError> {
+        ask(self)
+    }
+
     fn append(&mut self, drafts: Vec<Draft>, now: Timestamp, seal: Seal<'_>) -> Result<Head, AuditError> {
         for draft in &drafts {
             let run = draft.run.as_deref().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Which file is opened for a trail, and what lies beside it.
-#![expect(clippy::disallowed_methods, reason = "resolves links")]
-
 use std::path::{Path, PathBuf};
+
+use stockade_files::real_path;
 
 use crate::error::AuditError;
 use crate::json_lines::JsonLines;
@@ -20,7 +20,7 @@ pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
 /// Resolves links in the directory of a file. The file itself is not a link: opening it has checked that.
 pub(crate) fn resolved(path: &Path) -> std::io::Result<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = std::fs::canonicalize(folder)?;
+    let folder = real_path(folder)?;
     Ok(path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name)))
 }
 

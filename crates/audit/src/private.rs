@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(feature = "sqlite")]
 use rustix::fs::OFlags;
-use stockade_files::check_owned;
+use stockade_files::check_owned_once;
 
 /// Returns the folder for what is kept between runs, from the variables of the environment: `stockade` in
 /// `$XDG_STATE_HOME` or in `~/.local/state`. Relative paths are not accepted: they would change with the current folder,
@@ -40,7 +40,7 @@ pub fn default_state_folder() -> io::Result<PathBuf> {
 
 /// Checks that what is kept at a path is this user's own, before anything is created there.
 pub(crate) fn check(path: &Path) -> io::Result<()> {
-    check_owned(path)
+    check_owned_once(path)
         .map_err(|error| io::Error::new(io::ErrorKind::PermissionDenied, format!("{error}: {}", error.fix())))
 }
 
@@ -62,6 +62,10 @@ pub fn default_register_folder() -> Option<PathBuf> {
 /// # Errors
 /// When one of them cannot be created.
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+    // Usually it is there: one call of the kernel, where creating it takes two to find that out.
+    if folder.is_dir() {
+        return Ok(());
+    }
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 

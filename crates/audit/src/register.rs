@@ -174,11 +174,18 @@ pub(crate) struct Locked<'r>(&'r File);
 impl Register {
     /// Opens or creates the state file of the trail at this path.
     pub(crate) fn open(folder: &Path, trail: &Path) -> io::Result<Self> {
-        create_private_folder(folder)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-        Ok(Self { file: options.custom_flags(flags).open(file_of(folder, trail))? })
+        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+        let path = file_of(folder, trail);
+        let opened = match options.open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                create_private_folder(folder)?;
+                options.open(&path)
+            }
+            opened => opened,
+        };
+        Ok(Self { file: opened? })
     }
 
     /// Opens the state file of the trail at this path for reading. Returns `None` if it does not exist.
@@ -211,27 +218,16 @@ impl Register {
 
     /// Returns the newest valid state. Returns `None` for a new file.
     pub(crate) fn read(&self) -> io::Result<Option<Known>> {
-        if self.file.metadata()?.len() == 0 {
+        let slot = usize::try_from(PLACE_BYTES).unwrap_or(0);
+        // Both slots by one call of the kernel.
+        let mut bytes = vec![0; 2 * slot];
+        let read = read_at_most(&self.file, &mut bytes, 0)?;
+        if read == 0 {
             return Ok(None);
         }
-        let places = [self.read_place(0)?, self.read_place(1)?];
-        let newest = places.into_iter().flatten().max_by_key(|known| known.turn);
+        let slots = bytes.get(..read).unwrap_or_default().chunks(slot.max(1));
+        let newest = slots.filter_map(known_in).max_by_key(|known| known.turn);
         newest.map(Some).ok_or_else(|| io::Error::other("it cannot be read"))
-    }
-
-    fn read_place(&self, place: u64) -> io::Result<Option<Known>> {
-        let mut bytes = vec![0; usize::try_from(PLACE_BYTES).unwrap_or(0)];
-        let read = read_at_most(&self.file, &mut bytes, place * PLACE_BYTES)?;
-        bytes.truncate(read);
-        // A wiped slot has no line, and so no digest to check.
-        let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
-        let Some((digest, text)) = bytes.get(..end).and_then(|line| line.split_at_checked(64)) else {
-            return Ok(None);
-        };
-        if to_hex(&Sha256::digest(text)).as_bytes() != digest {
-            return Ok(None);
-        }
-        Ok(serde_json::from_slice(text).ok().and_then(Written::known))
     }
 
     /// Writes the state. With `is_lasting`, it is synced, and the older slot is wiped, because its keys could seal older records
@@ -271,6 +267,18 @@ impl Drop for Locked<'_> {
 fn file_of(folder: &Path, trail: &Path) -> PathBuf {
     let name = to_hex(&Sha256::digest(trail.as_os_str().as_encoded_bytes()));
     folder.join(name.get(..32).unwrap_or_default()).with_extension("register")
+}
+
+/// Returns the state in a slot, if it is whole.
+fn known_in(slot: &[u8]) -> Option<Known> {
+    // A wiped slot has no line, and none is searched for in it.
+    slot.first().filter(|byte| byte.is_ascii_hexdigit())?;
+    let end = slot.iter().position(|byte| *byte == b'\n')?;
+    let (digest, text) = slot.get(..end)?.split_at_checked(64)?;
+    if to_hex(&Sha256::digest(text)).as_bytes() != digest {
+        return None;
+    }
+    serde_json::from_slice(text).ok().and_then(Written::known)
 }
 
 /// Reads until the buffer is full or the file ends.

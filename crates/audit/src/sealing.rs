@@ -42,9 +42,8 @@ impl Sealing {
     pub(crate) fn find(folder: &Path, path: &Path, anchors: Vec<Anchor>) -> Result<Self, AuditError> {
         let failed = |error| unusable(path, "opening its register", error);
         let register = Register::open(folder, path).map_err(failed)?;
-        let known = register.read().map_err(failed)?;
-        if let Some(known) = known.filter(|known| known.head.id > 0)
-            && fs::symlink_metadata(path).is_err()
+        if fs::symlink_metadata(path).is_err()
+            && let Some(known) = register.read().map_err(failed)?.filter(|known| known.head.id > 0)
         {
             return Err(disagrees(path, Disagreement::Gone { records: known.head.id }));
         }

@@ -17,7 +17,7 @@ use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
 use crate::schema::{self, FORM};
 use crate::select::{Bounds, Select};
-use crate::store::{Entry, Link, Seal, Store};
+use crate::store::{Ask, Entry, Link, Seal, Store};
 use crate::timestamp::Timestamp;
 use crate::trail_file::{Journal, TrailFile};
 use crate::{database, pages};
@@ -69,12 +69,15 @@ impl SqliteTrail {
             .map_err(|error| unusable(path, "opening it", error))?;
         let mut trail = Self::of(path, connection);
         // The journal is there from the first look on, and stays as long as anybody has the database open.
-        trail.form()?;
+        trail.look_at_form()?;
         let looked = |error| unusable(path, "checking the file", error);
         let journal = Journal::open(&journal(path)).map_err(looked)?;
         trail.places = vec![TrailFile::of(path).map_err(looked)?, journal.place().clone()];
         trail.journal = Some(journal);
-        trail.prepare()?;
+        if trail.schema.is_none() {
+            trail.migrate()?;
+            trail.look_at_form()?;
+        }
         trail.check_places()?;
         Ok(trail)
     }
@@ -106,15 +109,17 @@ impl SqliteTrail {
         }
     }
 
-    fn prepare(&mut self) -> Result<(), AuditError> {
+    /// Checks the schema, if it has the newest form already. A newer form is an error.
+    fn look_at_form(&mut self) -> Result<(), AuditError> {
+        let opening = |error| unusable(&self.path, "opening it", error);
+        // Nothing is written, so no lock is waited for.
+        let look = self.connection.unchecked_transaction().map_err(opening)?;
         match self.form()? {
-            FORM => {}
+            FORM => check_schema(&self.path, &look, &mut self.schema)?,
             found if !(0..=FORM).contains(&found) => return Err(self.newer(found)),
-            _ => self.migrate()?,
+            _ => {}
         }
-        let transaction = begin(&self.path, &mut self.connection)?;
-        check_schema(&self.path, &transaction, &mut self.schema)?;
-        transaction.commit().map_err(|error| unusable(&self.path, "opening it", error))
+        look.commit().map_err(opening)
     }
 
     fn migrate(&mut self) -> Result<(), AuditError> {
@@ -162,7 +167,7 @@ impl Drop for SqliteTrail {
     /// another trail.
     fn drop(&mut self) {
         let is_short = || self.journal.as_ref().is_some_and(|journal| journal.len() < MAX_KEPT_JOURNAL);
-        if self.check_places().is_err() || self.keeps_journal && is_short() {
+        if self.keeps_journal && is_short() || self.check_places().is_err() {
             // Where that is not to be had, it is moved at the end as it always was.
             self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).ok();
         }
@@ -170,12 +175,20 @@ impl Drop for SqliteTrail {
 }
 
 impl Store for SqliteTrail {
+    /// One transaction: each question alone would lock and unlock the index of the journal.
+    fn at_once(&self, ask: Ask<'_>) -> Result<bool, AuditError> {
+        let failed = |error| self.unusable("reading the records", error);
+        let look = self.connection.unchecked_transaction().map_err(failed)?;
+        let answer = ask(self)?;
+        look.commit().map_err(failed)?;
+        Ok(answer)
+    }
+
     fn keep_journal(&mut self) {
         self.keeps_journal = true;
     }
 
     fn append(&mut self, drafts: Vec<Draft>, now: Timestamp, seal: Seal<'_>) -> Result<Head, AuditError> {
-        self.check_places()?;
         let transaction = begin(&self.path, &mut self.connection)?;
         check_schema(&self.path, &transaction, &mut self.schema)?;
         let mut head = counted_head(&self.path, &transaction)?;
@@ -184,9 +197,15 @@ impl Store for SqliteTrail {
         }
         transaction.commit().map_err(|error| unusable(&self.path, "writing a record", error))?;
         self.sync()?;
-        // It may have been taken away meanwhile, with what was just written to it.
+        // It may have been taken away, with what was just written to it.
         self.check_places()?;
         Ok(head)
+    }
+
+    /// A start that comes behind this look is that of a writer who is alive.
+    fn may_have_lost(&self, is_alive: &dyn Fn(&str) -> bool) -> Result<bool, AuditError> {
+        let failed = |error| self.unusable("looking for what was cut off", error);
+        Ok(open_runs(&self.connection).map_err(failed)?.iter().any(|open| !is_alive(&open.writer)))
     }
 
     fn recover(

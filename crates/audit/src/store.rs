@@ -10,12 +10,20 @@ use crate::timestamp::Timestamp;
 
 /// A file of records. Several processes may have the same one open.
 pub(crate) trait Store: fmt::Debug + Send {
+    /// Lets something be asked of one state of the records, whatever others write meanwhile. Nothing is written.
+    fn at_once(&self, ask: Ask<'_>) -> Result<bool, AuditError>;
+
     /// Leaves what was written in the journal when it is closed, if it has one.
     fn keep_journal(&mut self) {}
 
     /// Puts events on record, all or none of them. They are on the disk when this returns.
     /// `seal` sees each record before it is written.
     fn append(&mut self, drafts: Vec<Draft>, now: Timestamp, seal: Seal<'_>) -> Result<Head, AuditError>;
+
+    /// Whether [`Store::recover`] could find something to put on record, as far as that can be told without its lock.
+    fn may_have_lost(&self, _is_alive: &dyn Fn(&str) -> bool) -> Result<bool, AuditError> {
+        Ok(true)
+    }
 
     /// Puts an end on record for every start that has none and whose writer is gone. Returns how many there were.
     fn recover(
@@ -69,6 +77,9 @@ pub(crate) trait Store: fmt::Debug + Send {
     /// records.
     fn last_written(&self) -> Result<u64, AuditError>;
 }
+
+/// What asks several questions of a store.
+pub(crate) type Ask<'a> = &'a mut dyn FnMut(&dyn Store) -> Result<bool, AuditError>;
 
 /// What seals a record.
 pub(crate) type Seal<'s> = &'s mut dyn FnMut(&mut AuditRecord);

@@ -164,18 +164,25 @@ impl AuditTrail {
             (Some(sealing), Some(folder)) => sealing.enter(folder, &*store, clock().into())?,
             _ => check_unsealed(path, &*store)?,
         }
-        look_back(path, &*store)?;
         let folder = beside(path, WRITERS);
+        let is_alive = |name: &str| writers::is_alive(&folder, name);
+        let may_have_lost = store.at_once(&mut |store| {
+            look_back(path, store)?;
+            store.may_have_lost(&is_alive)
+        })?;
         let enter = |error| unusable("taking a place among its writers", error);
         let writer = Some(Writer::enter(&folder).map_err(enter)?);
         let (path, named) = (path.clone(), named.to_owned());
         let store = Mutex::new(store);
         let redactor = Arc::new(options.redactor.clone());
         let trail = Self(Arc::new(Inner { path, named, store, sealing, writer, options, clock }), redactor);
-        trail.write(Due::Sometimes, &mut |store, now, seal| {
-            store.recover(&|name| writers::is_alive(&folder, name), now, seal).map(drop)
-        })?;
-        writers::clear(&folder).map_err(enter)?;
+        // Usually nothing was cut off, and then nobody has to wait for a lock.
+        if may_have_lost {
+            trail.write(Due::Sometimes, &mut |store, now, seal| {
+                store.recover(&is_alive, now, seal).map(drop)
+            })?;
+        }
+        writers::clear(&folder, trail.writer_name()).map_err(enter)?;
         Ok(trail)
     }
 
@@ -453,6 +460,11 @@ impl AuditTrail {
 
     fn store(&self) -> Result<MutexGuard<'_, Box<dyn Store>>, AuditError> {
         self.0.store.lock().map_err(|_| AuditError::Poisoned)
+    }
+
+    /// The name by which others know this writer; empty where the trail is only read.
+    fn writer_name(&self) -> &str {
+        self.0.writer.as_ref().map_or("", |writer| &writer.name)
     }
 
     fn nameless(&self, source: std::io::Error) -> AuditError {

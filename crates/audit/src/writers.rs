@@ -28,12 +28,16 @@ pub(crate) struct Writer {
 impl Writer {
     /// Takes a place in the folder of the writers.
     pub(crate) fn enter(folder: &Path) -> io::Result<Self> {
-        create_private_folder(folder)?;
         loop {
             let name = new_name()?;
             let path = folder.join(&name);
-            let mut options = OpenOptions::new();
-            let file = options.write(true).create_new(true).mode(0o600).open(&path)?;
+            let file = match create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    create_private_folder(folder)?;
+                    create(&path)?
+                }
+                created => created?,
+            };
             // Before it is locked, another process may treat the file as left over, and lock or remove it.
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) if is_still_there(&file, &path) => return Ok(Self { name, path, _file: file }),
@@ -64,11 +68,15 @@ pub(crate) fn is_alive(folder: &Path, name: &str) -> bool {
     }
 }
 
-/// Removes the files of writers that are gone.
-pub(crate) fn clear(folder: &Path) -> io::Result<()> {
+fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Removes the files of writers that are gone. `own` is the name of a writer that is known to be there.
+pub(crate) fn clear(folder: &Path, own: &str) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
-        let Some(name) = name.to_str().filter(|name| is_name(name)) else { continue };
+        let Some(name) = name.to_str().filter(|name| is_name(name) && *name != own) else { continue };
         let path = folder.join(name);
         let Ok(file) = open_at_once(&path) else { continue };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() && is_still_there(&file, &path) {
@@ -110,7 +118,7 @@ mod tests {
         let come_and_go = || {
             for _ in 0..300 {
                 let writer = Writer::enter(folder.path()).unwrap();
-                clear(folder.path()).unwrap();
+                clear(folder.path(), &writer.name).unwrap();
                 assert!(is_alive(folder.path(), &writer.name));
             }
         };
@@ -128,7 +136,7 @@ mod tests {
         fs::write(folder.path().join("00ff"), "").unwrap();
         fs::write(folder.path().join("notes.txt"), "").unwrap();
         assert!(!is_alive(folder.path(), "00ff"));
-        clear(folder.path()).unwrap();
+        clear(folder.path(), "").unwrap();
         let mut left: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();

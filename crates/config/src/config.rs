@@ -173,7 +173,7 @@ impl Config {
     #[must_use]
     pub fn get(&self, path: &str) -> Option<ConfigValue> {
         let key = ConfigKey::of(path)?;
-        if let Some(rules) = self.rules_at(path) {
+        if let Some(rules) = self.rules_of(key, path) {
             let value = rules.iter().map(|one| one.value.clone()).collect();
             let origin = rules.last().map_or(BUILT_IN, |one| one.origin.clone());
             return Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin });
@@ -263,7 +263,13 @@ impl Config {
 
     /// Returns the rules at a path, if it is a path of rules.
     fn rules_at(&self, path: &str) -> Option<Vec<&ConfigRule>> {
-        ConfigKey::of(path).filter(|key| matches!(key.kind, Kind::Rules))?;
+        self.rules_of(ConfigKey::of(path)?, path)
+    }
+
+    fn rules_of(&self, key: &ConfigKey, path: &str) -> Option<Vec<&ConfigRule>> {
+        if !matches!(key.kind, Kind::Rules) {
+            return None;
+        }
         Some(self.rules.of(&agent_of(path)?).collect())
     }
 

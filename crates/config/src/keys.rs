@@ -48,8 +48,12 @@ impl ConfigKey {
     }
 }
 
-/// Tells most rows from a path without a look at each part.
+/// Tells most rows from a path without a look at each part, and nearly all by one byte.
 fn may_fit(row: &str, path: &str) -> bool {
+    let last = |text: &str| text.as_bytes().last().copied();
+    if last(row) != last(path) && last(row) != Some(b'>') {
+        return false;
+    }
     match row.split_once('<') {
         None => row == path,
         Some((start, rest)) => {

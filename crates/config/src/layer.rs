@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
@@ -115,7 +116,10 @@ pub(super) fn read_folder(
     layer: ConfigLayer,
     problems: &mut Vec<Problem>,
 ) -> Said {
-    let found: Vec<PathBuf> = names(folder, stem).filter(|path| fs::symlink_metadata(path).is_ok()).collect();
+    // Most directories do not exist: asked once, and not for each name.
+    let is_missing = matches!(fs::metadata(folder), Err(error) if error.kind() == io::ErrorKind::NotFound);
+    let names = names(folder, stem).filter(|_| !is_missing);
+    let found: Vec<PathBuf> = names.filter(|path| fs::symlink_metadata(path).is_ok()).collect();
     match found.as_slice() {
         [] => Said::nothing(layer),
         [file] => read_file(file, layer, problems),

@@ -11,6 +11,8 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
@@ -73,11 +75,34 @@ impl NotOwned {
 /// # Errors
 /// The first component that fails the check.
 pub fn check_owned(path: &Path) -> Result<(), NotOwned> {
+    check_from(Path::new("/"), &whole(path), |_, _| ())
+}
+
+/// As [`check_owned`], but a directory that this process checked within the last second is not checked again, nor are those above
+/// it, unless another directory is there now: the files of one state are opened one after the other.
+///
+/// # Errors
+/// As [`check_owned`].
+pub fn check_owned_once(path: &Path) -> Result<(), NotOwned> {
+    let whole = whole(path);
+    let mut checked = Checked::now();
+    let from = checked.deepest_above(&whole).unwrap_or_else(|| PathBuf::from("/"));
+    check_from(&from, &whole, |folder, found| checked.add(folder, found))
+}
+
+fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// Checks what is below a directory that was checked. `see` is called with each directory that no link leads to.
+fn check_from(checked: &Path, whole: &Path, mut see: impl FnMut(&Path, &Metadata)) -> Result<(), NotOwned> {
+    let mut at = checked.to_path_buf();
+    let mut due = parts(whole.strip_prefix(checked).unwrap_or(whole));
+    if due.is_empty() {
+        return Ok(());
+    }
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let mut due = parts(&whole);
-    let mut at = PathBuf::from("/");
     let mut links = 0;
     while let Some(part) = due.pop_front() {
         if part == ".." {
@@ -92,6 +117,9 @@ pub fn check_owned(path: &Path) -> Result<(), NotOwned> {
             Err(error) => return Err(NotOwned::Unknown { path: at, reason: error.to_string() }),
         };
         check_part(&at, &found, user, group)?;
+        if found.is_dir() && links == 0 {
+            see(&at, &found);
+        }
         if found.is_symlink() {
             links += 1;
             let to = fs::read_link(&at).ok().filter(|_| links <= MAX_LINKS);
@@ -107,6 +135,54 @@ pub fn check_owned(path: &Path) -> Result<(), NotOwned> {
         }
     }
     Ok(())
+}
+
+/// How long it is good to know that a directory was checked.
+const LASTING: Duration = Duration::from_secs(1);
+
+/// Directories that were checked in this process, each with what it was then. No component of their paths is a link.
+///
+/// A second path through one of them takes one call for that one, and none for those above: where another was put in the place of
+/// one above, the path leads to another directory, which has another stamp.
+struct Checked(MutexGuard<'static, Vec<CheckedFolder>>);
+
+struct CheckedFolder {
+    path: PathBuf,
+    stamp: Stamp,
+    at: Instant,
+}
+
+/// Device, inode, owner, group and mode.
+type Stamp = (u64, u64, u32, u32, u32);
+
+impl Checked {
+    fn now() -> Self {
+        static FOLDERS: Mutex<Vec<CheckedFolder>> = Mutex::new(Vec::new());
+        let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+        folders.retain(|folder| folder.at.elapsed() < LASTING);
+        Self(folders)
+    }
+
+    /// Returns the deepest directory on a path that was checked and is the same now.
+    fn deepest_above(&self, path: &Path) -> Option<PathBuf> {
+        if path.components().any(|part| part == Component::ParentDir) {
+            return None;
+        }
+        let above = self.0.iter().filter(|folder| path.starts_with(&folder.path));
+        let deepest = above.max_by_key(|folder| folder.path.as_os_str().len())?;
+        let is_same = fs::symlink_metadata(&deepest.path).is_ok_and(|found| stamp(&found) == deepest.stamp);
+        is_same.then(|| deepest.path.clone())
+    }
+
+    fn add(&mut self, path: &Path, found: &Metadata) {
+        let (path, stamp, at) = (path.to_path_buf(), stamp(found), Instant::now());
+        self.0.retain(|folder| folder.path != path);
+        self.0.push(CheckedFolder { path, stamp, at });
+    }
+}
+
+fn stamp(found: &Metadata) -> Stamp {
+    (found.dev(), found.ino(), found.uid(), found.gid(), found.mode())
 }
 
 fn parts(path: &Path) -> VecDeque<OsString> {
@@ -167,6 +243,29 @@ mod tests {
         }
         symlink("loop", home.join("loop")).unwrap();
         assert!(matches!(check_owned(&home.join("loop")), Err(NotOwned::Unknown { .. })));
+    }
+
+    #[test]
+    fn a_directory_is_checked_anew_when_it_is_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (state, below) = (folder.path().join("state"), folder.path().join("state/stockade"));
+        fs::create_dir_all(&below).unwrap();
+        let file = below.join("audit.db");
+        assert_eq!(check_owned_once(&file), Ok(()));
+        fs::write(&file, "").unwrap();
+        mode(&file, 0o602);
+        let open = |path: &Path| Err(NotOwned::OpenToOthers { path: path.to_path_buf() });
+        assert_eq!(check_owned_once(&file), open(&file), "what is below a checked directory");
+        mode(&file, 0o600);
+        mode(&below, 0o707);
+        assert_eq!(check_owned_once(&file), open(&below), "the checked directory itself");
+        mode(&below, 0o700);
+        assert_eq!(check_owned_once(&file), Ok(()));
+        fs::rename(&state, folder.path().join("aside")).unwrap();
+        fs::create_dir_all(&below).unwrap();
+        mode(&state, 0o707);
+        assert_eq!(check_owned_once(&file), open(&state), "another one in the place of one above it");
+        assert_eq!(check_owned_once(&below.join("../..").join("state")), open(&state));
     }
 
     /// Only root can change an owner.

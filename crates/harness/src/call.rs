@@ -5,10 +5,10 @@
 )]
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use stockade_files::real_path;
 use stockade_text::{Format, escape_path, parse};
 
 use super::{Harness, Moment, Payload};
@@ -218,7 +218,7 @@ fn origin(harness: &Harness, payload: &Value) -> Result<Origin, String> {
 
 /// Whether a directory can be a project. `/` would contain everything, also if a symlink or `..` resolves to it.
 fn is_project(folder: &Path) -> bool {
-    let real = fs::canonicalize(folder);
+    let real = real_path(folder);
     folder.is_absolute() && real.as_deref().unwrap_or(folder).parent().is_some()
 }
 

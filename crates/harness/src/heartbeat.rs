@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use stockade_files::KeptFile;
-use stockade_files::check_owned;
+use stockade_files::check_owned_once;
 use stockade_guard::audit::AuditTrail;
 
 use super::Harness;
@@ -28,16 +28,20 @@ fn file(harness: &Harness) -> Option<PathBuf> {
 
 /// Stores that the hook was called. A failure does not affect decisions.
 pub fn note(harness: &Harness, origin: &Origin) {
-    let Some(path) = file(harness).filter(|path| origin.session != REPLAY && check_owned(path).is_ok())
+    let Some(path) = file(harness).filter(|path| origin.session != REPLAY && check_owned_once(path).is_ok())
     else {
         return;
     };
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).ok();
-    }
     let session: String =
         origin.session.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect();
-    fs::write(path, format!("{session}\n")).ok();
+    let line = format!("{session}\n");
+    // Only the first call of all finds no directory.
+    if fs::write(&path, &line).is_err()
+        && let Some(folder) = path.parent()
+    {
+        fs::create_dir_all(folder).ok();
+        fs::write(&path, &line).ok();
+    }
 }
 
 /// Returns when the hook was last called, and in which session.

@@ -2,10 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "asks where the home is, and where a workspace really is")]
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use stockade_files::real_path;
 
 use super::call::Origin;
 
@@ -88,7 +88,7 @@ pub(super) fn asked(origin: &Origin, path: &str) -> PathBuf {
 
 /// Returns an absolute path as rules take it.
 pub(super) fn from_workspace(origin: &Origin, whole: &Path) -> PathBuf {
-    let real = || fs::canonicalize(&origin.workspace).ok();
+    let real = || real_path(&origin.workspace).ok();
     let from = whole.strip_prefix(&origin.workspace).ok().map(Path::to_owned);
     let from = from.or_else(|| whole.strip_prefix(real()?).ok().map(Path::to_owned));
     match from {

@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use stockade_files::check_owned;
+use stockade_files::check_owned_once;
 use stockade_guard::audit::private;
 
 /// Maximum size of the file in bytes. A longer one is emptied.
@@ -30,7 +30,7 @@ fn counted(session: &str, rule: &str, now: u64) -> Option<u32> {
     let folder = private::state_folder(|name| std::env::var_os(name).map(PathBuf::from))?;
     private::create_private_folder(&folder).ok()?;
     let path = folder.join("refusals");
-    check_owned(&path).ok()?;
+    check_owned_once(&path).ok()?;
     let mut options = OpenOptions::new();
     // Neither a symlink is followed nor a pipe waited for.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
