@@ -1,107 +1,120 @@
 //! The options with which a built-in rule allows a program. With any other or unknown option, the rule does not match.
 //!
-//! A denylist is never complete: `jobs` only reads, and `jobs -x` runs a command. So shell builtins, and programs with few
-//! options, have an allowlist here, in the notation of [`OptionTable`].
+//! A denylist is never complete: `jobs` only reads, and `jobs -x` runs a command. So every program that a built-in rule allows has
+//! an allowlist here, in the notation of [`OptionTable`]. An option with a value in a word of its own is written as a flag, unless
+//! such values often begin with a dash: then a value that looks like an option must be listed as well.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use super::harmless;
 use super::program::trusted;
 use stockade_shell::getopt::{self, OptionOrder, OptionTable};
 use stockade_shell::lookup::{ByName, by_name};
 use stockade_shell::{Arg, Run};
 
+mod developer;
+mod git;
+mod machine;
+mod shell;
+mod text;
+
+/// The options of some programs, or of some subcommands of one program.
 struct Listed {
     programs: &'static [&'static str],
-    order: OptionOrder,
+    /// The subcommands that the row is about. Empty if the program has none.
+    subcommands: &'static [&'static str],
+    form: OptionForm,
     options: OptionTable,
 }
 
-/// A shell builtin: its options end at the first operand.
+/// How a program reads its options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OptionForm {
+    /// The first operand ends the options.
+    BeforeOperands,
+    /// Options may follow operands.
+    Anywhere,
+    /// Options are words with one dash, also after `--`.
+    Words,
+}
+
+const fn row(
+    programs: &'static [&'static str],
+    subcommands: &'static [&'static str],
+    form: OptionForm,
+    options: &'static str,
+) -> Listed {
+    Listed { programs, subcommands, form, options: OptionTable::unabbreviated(options) }
+}
+
+/// A shell builtin, or a program like it: its options end at the first operand.
 const fn builtin(programs: &'static [&'static str], options: &'static str) -> Listed {
-    Listed { programs, order: OptionOrder::Strict, options: OptionTable::new(options) }
+    row(programs, &[], OptionForm::BeforeOperands, options)
 }
 
 /// A program that accepts options after operands.
 const fn program(programs: &'static [&'static str], options: &'static str) -> Listed {
-    Listed { programs, order: OptionOrder::Anywhere, options: OptionTable::new(options) }
+    row(programs, &[], OptionForm::Anywhere, options)
 }
 
-#[rustfmt::skip]
-static LISTED: [Listed; 24] = [
-    // bash(1), zshbuiltins(1), dash(1). Letters that differ between shells do not take a command in any of them. The options of
-    // `set` are in the crate `shell`; `echo`, `test`, `true` and similar builtins have none.
-    builtin(&["jobs"], "-d -l -n -p -r -s"),
-    builtin(&["dirs"], "-c -l -p -v -#"),
-    builtin(&["times"], ""),
-    builtin(&["pwd"], "-L -P -r -W"),
-    builtin(&["type"], "-a -f -m -p -P -s -S -t -w"),
-    builtin(&["hash"], "-f -l -r -t -v"),
-    builtin(&["alias", "ulimit"], "-a -H -S"),
-    builtin(&["umask"], "-p -S"),
-    builtin(&["cd"], "-e -L -P -q -s -#"),
-    builtin(&["getopts", "shift", "return", "break", "continue", "exit"], "-#"),
-    builtin(&["printf"], "-v:"),
-    builtin(&["read"], "-a: -d: -e -E -i: -n: -N: -p: -r -s -t: -u: -A -c -k? -l -q -z -#"),
-    builtin(&["wait"], "-f -n -p:"),
-    builtin(&["local", "declare", "typeset", "export", "readonly"],
-        "-a -A -f -F -g -i -I -l -n -p -r -t -u -x -U -h -H -E -L -R -Z -T"),
-    builtin(&["unset"], "-f -n -v"),
-    builtin(&["kill"], ""),
-    builtin(&["command"], "-v: -V:"),
-    // An operand ends the options. `-W` can set any other option (POSIX).
-    builtin(&["awk", "gawk", "mawk", "nawk"],
-        "-F: -v: -b -c -C -h -k -M -n -N -O -P -r -s -S -t -V --field-separator= --assign= --posix --traditional --re-interval --csv \
-         --characters-as-bytes --sandbox --version --help --copyright --non-decimal-data --use-lc-numeric --optimize --no-optimize --lint-old --bignum"),
-    // Some other options of these write or delete files.
-    program(&["zcat", "gzcat", "bzcat", "xzcat", "lzcat", "zstdcat", "lz4cat"],
-        "-d -f -k -q -s -v -V -L -T: -M: --decompress --force --keep --quiet --silent --verbose --version --help --small --no-warn \
-         --no-sparse --threads="),
-    // Listing an archive of one volume.
-    program(&["tar", "gtar", "bsdtar"],
-        "-t -f: -v -z -j -J -Z -a --list --file= --verbose --gzip --bzip2 --xz --zstd --wildcards --no-wildcards --exclude= --strip-components= \
-         --numeric-owner --full-time --no-recursion --totals"),
-    // Others select another cluster, log requests, write a profile, or start an editor.
-    program(&["kubectl", "oc"],
-        "-n: -o: -l: -c: -L: -A -w -f -p -R -h -q -i -v: --namespace= --output= --selector= --all-namespaces --watch --watch-only --container= --follow \
-         --previous --tail= --since= --since-time= --timestamps --prefix --all-containers --max-log-requests= --limit-bytes= --show-labels --show-kind \
-         --show-managed-fields --sort-by= --field-selector= --no-headers --ignore-not-found --chunk-size= --label-columns= --context= --cluster= \
-         --request-timeout= --client --short --api-group= --namespaced=? --verbs= --cached --recursive --api-version= --show-events=? --containers \
-         --sum --types= --revision= --timeout= --subresource= --quiet --list --dry-run=? --filename= --overwrite --all --replicas= --image= --port= \
-         --target-port= --type= --protocol= --name= --external-name= --tcp= --min= --max= --cpu-percent= --labels= --env= --from-literal= --schedule= \
-         --class= --rule= --clusterrole= --role= --serviceaccount= --user= --group= --verb= --resource= --resource-name= --hard= --scopes= --limits= \
-         --requests= --validate=? --server-side --save-config --record --force --grace-period= --now --wait=? --current-replicas= --resource-version= \
-         --match-server-version --help"),
-    program(&["helm"],
-        "-n: -A -a -o: -q -l: -r -m: -d -h --namespace= --all-namespaces --all --output= --short --selector= --filter= --max= --offset= --date --reverse \
-         --deployed --failed --pending --superseded --uninstalled --uninstalling --revision= --show-resources --show-desc --kube-context= --time-format= \
-         --template= --client --versions --version= --regexp --devel --max-col-width= --help"),
-    // Options for certificate files and for the parts to print.
-    program(&["openssl"],
-        "-in: -noout -text -subject -issuer -dates -startdate -enddate -serial -fingerprint -sha1 -sha256 -sha384 -sha512 -md5 -purpose -ext: -checkend: \
-         -checkhost: -checkip: -checkemail: -modulus -pubkey -hash -subject_hash -issuer_hash -nameopt: -certopt: -inform: -email -ocsp_uri -ocspid -alias \
-         -lastupdate -nextupdate -verify: -untrusted: -trusted: -verbose -x509_strict -partial_chain -show_chain -no_check_time -attime: -verify_hostname: \
-         -verify_email: -verify_ip: -policy_check -crl_check -crl_check_all -issuer_checks -a -v -V -b -o -p -d -f -r -e -m -s -c -stdname -psk -srp \
-         -tls1 -tls1_1 -tls1_2 -tls1_3 -i -dump -dlimit: -offset: -length: -hex -bits: -generate -safe -checks: -help"),
-    // The options of grep(1), except those that read patterns or names from files.
-    program(&["zgrep", "zegrep", "zfgrep", "bzgrep", "bzegrep", "bzfgrep", "xzgrep", "xzegrep", "xzfgrep"],
-        "-a -A: -B: -b -c -C: -d: -D: -e: -E -F -G -h -H -i -l -L -m: -n -o -q -r -R -s -T -u -U -v -w -x -y -z -P -# \
-         --after-context= --before-context= --context= --count --extended-regexp --fixed-strings --basic-regexp --perl-regexp --regexp= \
-         --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --max-count= --line-number --with-filename --no-filename \
-         --files-with-matches --files-without-match --only-matching --quiet --silent --no-messages --null --color=? --colour=? --text --byte-offset \
-         --binary-files= --help --version"),
-];
+/// A program whose options are words: `find . -name x`.
+const fn words(programs: &'static [&'static str], options: &'static str) -> Listed {
+    row(programs, &[], OptionForm::Words, options)
+}
+
+/// Subcommands of a program that accept options after operands.
+const fn subcommands(
+    programs: &'static [&'static str],
+    subcommands: &'static [&'static str],
+    options: &'static str,
+) -> Listed {
+    row(programs, subcommands, OptionForm::Anywhere, options)
+}
+
+/// All tables.
+fn listed() -> impl Iterator<Item = &'static Listed> {
+    let tables: [&'static [Listed]; 5] =
+        [&shell::SHELL, &text::TEXT, &machine::MACHINE, &git::GIT, &developer::DEVELOPER];
+    tables.into_iter().flatten()
+}
 
 static BY_NAME: LazyLock<ByName<Vec<&'static Listed>>> =
-    LazyLock::new(|| by_name(LISTED.iter(), |row| row.programs));
+    LazyLock::new(|| by_name(listed(), |row| row.programs));
 
-/// Returns whether a built-in rule may allow every option of a command. For programs that are not in the table, it always may.
-/// Words that are only known at run time are checked elsewhere, for all programs.
+/// Returns whether a built-in rule may allow every option of a command. Words that are only known at run time are checked elsewhere,
+/// for all programs.
 pub(super) fn are_listed(run: &Run<'_>) -> bool {
     let Some(rows) = run.program().and_then(|name| BY_NAME.get(trusted(name))) else { return true };
-    let known = |arg: &Arg<'_>| Arg::Known(Cow::Owned(arg.known().unwrap_or("x").to_owned()));
-    let words: Vec<Arg<'_>> = run.argv.iter().map(known).collect();
-    rows.iter().all(|row| !getopt::parse(&words, 1, &row.options, row.order).unknown)
+    let first = 1 + harmless::in_front(&run.argv, true);
+    let subcommand = run.argv.get(first).and_then(Arg::known);
+    let mut about = rows.iter().filter(|row| row.is_about(subcommand)).peekable();
+    about.peek().is_some() && about.all(|row| row.lists(&run.argv, first))
+}
+
+impl Listed {
+    fn is_about(&self, subcommand: Option<&str>) -> bool {
+        self.subcommands.is_empty() || subcommand.is_some_and(|name| self.subcommands.contains(&name))
+    }
+
+    /// Whether every option is in the table. `first` is the position of the subcommand.
+    fn lists(&self, argv: &[Arg<'_>], first: usize) -> bool {
+        let from = if self.subcommands.is_empty() { 1 } else { first + 1 };
+        let order = match self.form {
+            OptionForm::BeforeOperands => OptionOrder::Strict,
+            OptionForm::Anywhere | OptionForm::Words => OptionOrder::Anywhere,
+        };
+        let is_end = |word: &Arg<'_>| self.form == OptionForm::Words && word.known() == Some("--");
+        let is_listed = |words: &[Arg<'_>]| !getopt::parse(words, from, &self.options, order).unknown;
+        // Nearly all commands need no copy.
+        if argv.iter().all(|word| word.known().is_some() && !is_end(word)) {
+            return is_listed(argv);
+        }
+        let words = argv.iter().filter(|word| !is_end(word));
+        let words: Vec<Arg<'_>> =
+            words.map(|word| Arg::Known(Cow::Borrowed(word.known().unwrap_or("x")))).collect();
+        is_listed(&words)
+    }
 }
 
 #[cfg(test)]
@@ -109,8 +122,37 @@ mod tests {
     use super::*;
     use crate::context::CommandContext;
     use crate::decision::policy::CommandPolicy;
+    use crate::rules::builtin;
     use crate::rules::effect::Effect;
+    use crate::rules::rule::CommandPattern;
     use stockade_shell::{ReadOptions, Shell};
+
+    #[test]
+    fn every_program_that_is_allowed_has_an_allowlist() {
+        let rules = builtin::rules().filter(|rule| rule.effect == Effect::Allow);
+        let mut tried = 0;
+        for rule in rules {
+            // The words of an exact rule are the whole command.
+            let CommandPattern::Prefix(words) = &rule.pattern else { continue };
+            for program in words.first().into_iter().flatten() {
+                let is_listed = BY_NAME.contains_key(program.as_str());
+                let has_none = shell::WITHOUT_OPTIONS.contains(&program.as_str());
+                assert!(is_listed != has_none, "{program} of {}", rule.id);
+                tried += 1;
+            }
+        }
+        assert!(tried > 200, "{tried}");
+    }
+
+    #[test]
+    fn no_word_is_listed_twice() {
+        for row in listed() {
+            let mut options: Vec<&str> = row.options.written().split_ascii_whitespace().collect();
+            options.sort_unstable();
+            let twice = options.windows(2).find(|pair| matches!(pair, [one, other] if one == other));
+            assert_eq!(twice, None, "{:?} {:?}", row.programs, row.subcommands);
+        }
+    }
 
     #[test]
     fn an_option_that_is_not_listed_is_never_allowed() {
@@ -118,22 +160,35 @@ mod tests {
         let options = ReadOptions::for_shell(Shell::Bash);
         let effect = |text: &str| policy.decide(text, &options, &CommandContext::default()).effect;
         let mut tried = 0;
-        for row in &LISTED {
+        for row in listed() {
             for letter in ('a'..='z').chain('A'..='Z') {
                 let option = [Arg::Known("x".into()), Arg::Known(format!("-{letter}").into())];
-                if !getopt::parse(&option, 1, &row.options, row.order).unknown {
+                if !getopt::parse(&option, 1, &row.options, OptionOrder::Anywhere).unknown {
                     continue;
                 }
                 // The command that `command` runs is checked separately.
                 for program in row.programs.iter().filter(|program| **program != "command") {
-                    for text in [format!("{program} -{letter} ls"), format!("{program} -{letter}ls")] {
+                    let command = row.subcommands.first().map_or_else(String::new, |name| format!(" {name}"));
+                    for text in [
+                        format!("{program}{command} -{letter} ls"),
+                        format!("{program}{command} -{letter}ls"),
+                    ] {
                         assert!(effect(&text) > Effect::Allow, "{text}");
                         tried += 1;
                     }
                 }
             }
+            for program in row.programs {
+                let command = row.subcommands.first().map_or_else(String::new, |name| format!(" {name}"));
+                for text in [
+                    format!("{program}{command} --unheard-of=x"),
+                    format!("{program}{command} --unheard-of x"),
+                ] {
+                    assert!(effect(&text) > Effect::Allow, "{text}");
+                }
+            }
         }
-        assert!(tried > 1000, "{tried}");
+        assert!(tried > 5000, "{tried}");
         for text in [
             "jobs -l",
             "zstdcat -f x",
@@ -142,6 +197,16 @@ mod tests {
             "type -p ls",
             "printf '%s' -x",
             "awk -F: -v n=1 '{print $n}' f",
+            "ls -la --color=never",
+            "grep -rn --include='*.rs' -A3 x src",
+            "find . -maxdepth 2 -type f -name '*.py' -not -path './x/*'",
+            "rg -n -g '!target' -C2 x",
+            "git --no-pager log --oneline -20 --stat",
+            "git --version",
+            "tail -n +5 f",
+            "head -n -5 f",
+            "journalctl --since -1h -u x --no-pager",
+            "docker logs -f --tail=20 web",
         ] {
             assert_eq!(effect(text), Effect::Allow, "{text}");
         }
@@ -155,6 +220,19 @@ mod tests {
             "mawk -W exec x",
             "awk -Wexec=x f",
             "gawk --profile=x 1 f",
+            "diff -l a b",
+            "git log --outp=x",
+            "git diff --output-indicator-new=+ --output=x",
+            "git blame --contents=/etc/shadow f",
+            "git log --show-signature",
+            "find . -- -fprintf x y",
+            "grep -f x y",
+            "wc --files0-from=x",
+            "file -f x",
+            "file -z x",
+            "tree --fromfile x",
+            "docker ps --url=tcp://e",
+            "podman ps --runtime ./x",
         ] {
             assert!(effect(text) > Effect::Allow, "{text}");
         }

@@ -324,7 +324,8 @@ impl Compiled {
 
     /// A built-in rule only allows the options of the table.
     fn listed<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
-        let permits = self.layer == Layer::BuiltIn && self.rule.effect == Effect::Allow;
+        // The words of an exact rule are the whole command.
+        let permits = self.layer == Layer::BuiltIn && self.rule.effect == Effect::Allow && !self.is_exact;
         if !permits || listed_options::are_listed(run) {
             return Match::Yes;
         }

@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 #[derive(Debug)]
 pub struct OptionTable {
     written: &'static str,
+    /// Whether long options may be abbreviated.
+    abbreviates: bool,
     read: OnceLock<Known>,
 }
 
@@ -40,7 +42,20 @@ impl OptionTable {
     /// Creates a table from its text, which is parsed on first use. The syntax is described at [`OptionTable`].
     #[must_use]
     pub const fn new(written: &'static str) -> Self {
-        Self { written, read: OnceLock::new() }
+        Self { written, abbreviates: true, read: OnceLock::new() }
+    }
+
+    /// Same as [`Self::new`] for a table that does not list every option of its program. An abbreviation is not known then: the
+    /// program may have another option of exactly that name, as git has `--output` beside `--output-indicator-new`.
+    #[must_use]
+    pub const fn unabbreviated(written: &'static str) -> Self {
+        Self { written, abbreviates: false, read: OnceLock::new() }
+    }
+
+    /// Returns the text of the table.
+    #[must_use]
+    pub const fn written(&self) -> &'static str {
+        self.written
     }
 
     fn known(&self) -> &Known {
@@ -71,7 +86,8 @@ impl OptionTable {
     /// Finds a long option that is abbreviated, as GNU programs allow, unless its beginnings mean different things.
     pub(super) fn abbreviated(&self, name: &str) -> Option<(&'static str, Takes)> {
         let begins = |word: &&(&str, Takes)| word.0.len() > name.len() && word.0.starts_with(name);
-        let mut fits = self.known().words.iter().filter(begins).filter(|_| name.len() > 2);
+        let mut fits =
+            self.known().words.iter().filter(begins).filter(|_| self.abbreviates && name.len() > 2);
         let first = fits.next()?;
         fits.all(|(_, takes)| *takes == first.1).then_some(*first)
     }
