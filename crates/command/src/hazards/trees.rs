@@ -32,6 +32,8 @@ const READ_TREE: Shape = Shape {
         "rg AKIA $HOME",
         "ag . ~/.aws",
         "diff -r ~ /tmp/x",
+        "diff -N x ~",
+        "diff . ~/.aws",
         "cp -r ~/.config x",
         "cp -a ~ /tmp/x",
         "tar czf x.tgz ~",
@@ -63,7 +65,7 @@ const READ_HIDDEN: Shape = Shape {
     // In a sandbox, files with secrets cannot be opened, so the same search is harmless.
     id: "read-hidden-tree",
     floor: Sandbox,
-    programs: &["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep"],
+    programs: &["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "diff", "sdiff"],
     fires: |command| looks_into_hidden(command) && !is_limited_to_names(command),
     reason: "reads every file of the workspace, including those that contain secrets",
     fix: "name a directory (`grep -r x src`) or the files (`--include='*.py'`), or use `git grep` or plain `rg`",
@@ -88,6 +90,8 @@ const READ_HIDDEN: Shape = Shape {
         "ag -u KEY",
         "ag --hidden KEY",
         "ack --noenv KEY",
+        "diff -N . x",
+        "diff ../a .",
     ],
     clean: &[
         "grep -r KEY src",
@@ -102,6 +106,8 @@ const READ_HIDDEN: Shape = Shape {
         "rg -g '!.env' KEY",
         "ag KEY",
         "ack --noenv KEY src",
+        "diff src old",
+        "diff ../a/f f",
     ],
 };
 
@@ -126,10 +132,12 @@ const READ_LINKED: Shape = Shape {
 /// Whether a search includes hidden files, and may start in the root of the workspace.
 fn looks_into_hidden(command: &Command<'_, '_>) -> bool {
     let is_given_pattern = command.has("-e --regexp -f --file");
-    let folders: Vec<Target> = command.targets().skip(usize::from(!is_given_pattern)).collect();
+    let is_difference = matches!(command.name, "diff" | "sdiff");
+    let skip = usize::from(!is_given_pattern && !is_difference);
+    let folders: Vec<Target> = command.targets().skip(skip).collect();
     let is_top = |folder: &Target| match folder.base {
         Base::Here => folder.names.is_empty(),
-        Base::Above(_) => true,
+        Base::Above(_) => !is_difference || folder.names.is_empty(),
         Base::Unknown => folder.names == ["$"],
         Base::Root | Base::Home => false,
     };
@@ -140,6 +148,7 @@ fn looks_into_hidden(command: &Command<'_, '_>) -> bool {
         ) || command.values("-g --glob --iglob").any(is_glob_of_secrets),
         "ag" => command.has("-u --unrestricted --hidden -U --skip-vcs-ignores -a --all-types -t --all-text"),
         "ack" | "ugrep" => begins_at_top,
+        "diff" | "sdiff" => folders.iter().any(is_top),
         _ => {
             let recurses = command.has("-r -R --recursive --dereference-recursive")
                 || command.values("-d --directories").any(|value| value.known() == Some("recurse"))
@@ -189,7 +198,8 @@ fn folders(command: &Command<'_, '_>) -> Vec<Target> {
         {
             (usize::from(!is_given_pattern), 0)
         }
-        "diff" | "sdiff" if command.has("-r --recursive") => (0, 0),
+        // Also without `-r`, they show the differences of all files in a directory.
+        "diff" | "sdiff" => (0, 0),
         "cp" | "gcp" | "scp" if command.has("-r -R -a --recursive --archive") => (0, 1),
         "rsync" | "ditto" => (0, 1),
         "tar" | "gtar" | "bsdtar" if writes_archive(command) => (0, 0),

@@ -221,6 +221,8 @@ mod tests {
             "awk -Wexec=x f",
             "gawk --profile=x 1 f",
             "diff -l a b",
+            "bzgrep -R x .",
+            "zgrep -d recurse x .",
             "git log --outp=x",
             "git diff --output-indicator-new=+ --output=x",
             "git blame --contents=/etc/shadow f",

@@ -143,9 +143,9 @@ pub(super) static TEXT: [Listed; 43] = [
         "-t -f: -v -z -j -J -Z -a --list --file= --verbose --gzip --bzip2 --xz --zstd --wildcards --no-wildcards --exclude= --strip-components= \
          --numeric-owner --full-time --no-recursion --totals"),
     program(&["unzip"], "-1 -2 -C -h -l -m -M -q -s -t -T -U -v -z -Z"),
-    // The options of grep(1), except those that read patterns or names from files.
+    // The options of grep(1), except those that read patterns or names from files, or whole directories.
     program(&["zgrep", "zegrep", "zfgrep", "bzgrep", "bzegrep", "bzfgrep", "xzgrep", "xzegrep", "xzfgrep"],
-        "-a -A: -B: -b -c -C: -d: -D: -e: -E -F -G -h -H -i -l -L -m: -n -o -q -r -R -s -T -u -U -v -w -x -y -z -P -# \
+        "-a -A: -B: -b -c -C: -e: -E -F -G -h -H -i -l -L -m: -n -o -q -s -T -u -U -v -w -x -y -z -P -# \
          --after-context= --before-context= --context= --count --extended-regexp --fixed-strings --basic-regexp --perl-regexp --regexp= \
          --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --max-count= --line-number --with-filename --no-filename \
          --files-with-matches --files-without-match --only-matching --quiet --silent --no-messages --null --color=? --colour=? --text --byte-offset \
