@@ -1,5 +1,6 @@
 //! `cargo xtask oracle [COUNT [SEED]]`: runs generated commands in real shells, and checks that the crate `shell`
-//! predicted every program. The runner of the same name in `testkit` does it, for one shell at a time.
+//! predicted every program. The runner of the same name in `testkit` does it, for one shell at a time. The runner `option-oracle`
+//! generates commands for everything that the built-in rules allow, and checks that none that is allowed does harm.
 
 use testkit::{Stop, Workspace, no_more};
 
@@ -16,6 +17,9 @@ const DEFAULT_COUNT: usize = 20_000;
 
 /// How many commands `ci` tries, always the same ones.
 const CI_COUNT: usize = 400;
+
+/// How many commands with options there are for one command of a shell.
+const OPTIONS_FOR_ONE: usize = 5;
 
 /// The shells that are asked.
 const SHELLS: &[&str] = &["bash", "zsh", "sh"];
@@ -48,7 +52,17 @@ pub(crate) fn long_checks(workspace: &Workspace) -> Vec<Check> {
 fn of_count(workspace: &Workspace, count: usize, seed: usize) -> Vec<Check> {
     let build = Check::program(GROUP, "build", workspace.build_examples());
     let asked = SHELLS.iter().map(|shell| ask(workspace, shell, count, seed));
-    std::iter::once(build).chain(asked).collect()
+    std::iter::once(build).chain(asked).chain([try_options(workspace, count, seed)]).collect()
+}
+
+/// Several times as many commands as of a shell, because most are not allowed, and are not run then.
+fn try_options(workspace: &Workspace, count: usize, seed: usize) -> Check {
+    let count = count * OPTIONS_FOR_ONE;
+    let runner = workspace.testkit().args(["option-oracle", &count.to_string(), &seed.to_string()]);
+    let name = format!("what allowed commands do, of {count} generated from seed {seed}");
+    Check::new(GROUP, name, move |_| {
+        setup::lacking(GROUP).map_or_else(|| verdict_of(&runner), Verdict::cannot)
+    })
 }
 
 fn ask(workspace: &Workspace, shell: &str, count: usize, seed: usize) -> Check {

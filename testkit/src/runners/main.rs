@@ -12,6 +12,7 @@
 mod battery;
 mod conformance;
 mod corpus;
+mod option_oracle;
 mod oracle;
 
 use std::process::ExitCode;
@@ -25,11 +26,12 @@ const RUNNERS: &[Runner] = &[
     ("battery", battery::run),
     ("conformance", conformance::run),
     ("corpus", corpus::run),
+    ("option-oracle", option_oracle::run),
     ("oracle", oracle::run),
 ];
 
 fn main() -> ExitCode {
-    if let Some(done) = oracle::run_if_jailed() {
+    if let Some(done) = oracle::run_if_jailed().or_else(option_oracle::run_if_jailed) {
         return done;
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -69,7 +71,11 @@ mod tests {
     fn an_unknown_runner_gets_the_list() {
         for arguments in [vec![], vec!["batery".to_owned()]] {
             let stop = dispatch(&arguments).unwrap_err();
-            assert!(stop.message().ends_with("battery, conformance, corpus, oracle"), "{}", stop.message());
+            assert!(
+                stop.message().ends_with("battery, conformance, corpus, option-oracle, oracle"),
+                "{}",
+                stop.message()
+            );
             assert_eq!(stop.exit_code(), ExitCode::from(2));
         }
     }

@@ -1,0 +1,95 @@
+//! The jail in which allowed commands run: the programs of this machine, no network, no file of this machine that can be written, and
+//! no home but its own.
+
+use std::io::{self, Write};
+use std::process::{Command, Stdio};
+
+use super::inside;
+
+/// What programs need of this machine, read-only.
+const SHARED: &[&str] = &[
+    "/usr",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/bin",
+    "/sbin",
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/magic",
+    "/etc/manpath.config",
+    "/etc/ssl/openssl.cnf",
+    "/var/lib/dpkg",
+    "/var/cache/man",
+];
+
+/// Returns an error if this machine cannot make the jail, or if the jail does not see harm.
+pub(super) fn works() -> Result<(), String> {
+    let texts = [
+        "true",
+        &format!("echo x > {}/x", inside::OUTSIDE),
+        inside::MARKER,
+        "cat ~/.netrc",
+        "echo $API_TOKEN",
+    ];
+    let text: String = texts.iter().flat_map(|text| [*text, "\0"]).collect();
+    let answers = run(&text).map_err(|error| format!("no namespaces for a jail: {error}"))?;
+    let seen: Vec<bool> = answers.split_terminator('\0').map(|answer| !answer.is_empty()).collect();
+    if seen == [false, true, true, true, true] {
+        Ok(())
+    } else {
+        Err(format!("the jail is blind: {answers:?}"))
+    }
+}
+
+/// Runs NUL-separated texts, and returns the harm that each did, NUL-separated.
+pub(super) fn run(texts: &str) -> io::Result<String> {
+    let mut child = command()?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    // The driver reads everything before it answers, so this cannot wait for ourselves.
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(texts.as_bytes())?;
+    }
+    let output = child.wait_with_output()?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+}
+
+fn command() -> io::Result<Command> {
+    let mut jail = Command::new("bwrap");
+    jail.args([
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--as-pid-1",
+        "--clearenv",
+        "--cap-drop",
+        "ALL",
+    ]);
+    for folder in SHARED {
+        jail.args(["--ro-bind-try", folder, folder]);
+    }
+    jail.arg("--ro-bind").arg(std::env::current_exe()?).arg(inside::PROGRAM);
+    jail.args(["--proc", "/proc", "--dev", "/dev"]);
+    for folder in inside::WRITABLE.iter().chain(&[inside::EVIL]) {
+        jail.args(["--tmpfs", folder]);
+    }
+    jail.args(["--remount-ro", "/", "--chdir", inside::WORK, "--", inside::PROGRAM]);
+    Ok(jail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_jail_shares_nothing_that_can_be_written() {
+        let jail = command().unwrap();
+        let words: Vec<String> = jail.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+        assert!(words.iter().any(|word| word == "--unshare-all"));
+        assert!(!words.iter().any(|word| matches!(word.as_str(), "--bind" | "--dev-bind" | "--share-net")));
+    }
+}
