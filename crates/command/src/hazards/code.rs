@@ -1,6 +1,7 @@
 //! Programs that run code from an option, a script or a file.
 
 mod awk;
+pub(super) mod jq;
 mod python;
 pub(super) mod sed;
 

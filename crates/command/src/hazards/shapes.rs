@@ -15,6 +15,7 @@ const KINDS: &[&[Shape]] = &[
     persist::SHAPES,
     network::SHAPES,
     code::SHAPES,
+    code::jq::SHAPES,
     code::sed::SHAPES,
     git::SHAPES,
     contain::SHAPES,

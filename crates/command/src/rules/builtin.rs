@@ -309,15 +309,11 @@ static ROWS: &[Row] = rows! {
     "read-ag" Allow "ag": "only reads", [Deny(&["--pager", "--output"])], ["ag x src"], ["ag --pager=x y"];
     "read-ack" Allow "ack": "only reads", [Require(&["--noenv"]), Deny(&["--pager", "--output", "--ackrc"])],
         ["ack --noenv x src"], ["ack x src", "ack --noenv --ackrc=./x y"];
-    "read-jq" Allow "jq": "only reads",
-        [Deny(&["*env*", "*ENV*", "*input_filename*", "*import*", "*include*", "*debug*", "-f", "--from-file", "-L", "--library-path"])],
-        ["jq .a f.json", "jq -r '.[] | .b' f"], ["jq -n env", "jq -n '$ENV.X'", "jq -f x"];
-    "read-jq-env" Ask "jq": "prints the environment, which may contain secrets", [Require(&["*env*"])], ["jq -n env"], ["jq .a"];
-    "read-jq-variable" Ask "jq": "prints the environment, which may contain secrets", [Require(&["*$ENV*"])], ["jq -n '$ENV.X'"], ["jq .a"];
-    "read-yq" Allow "yq": "only reads",
-        [Deny(&["*env*", "*ENV*", "*load*", "*import*", "*include*", "-i", "--inplace", "--in-place", "-f", "--from-file", "-L", "-s",
-            "--split-exp", "--split-exp-file", "--security-enable-system-operator"])],
-        ["yq .a f.yaml"], ["yq -i .a=1 f.yaml", "yq 'load(\"x\")' f", "yq 'strenv(X)' f"];
+    // Filters are read by hazards: jq can print the environment, and yq can read other files.
+    "read-jq" Allow "jq|yq": "only reads",
+        [Deny(&["-f", "--from-file", "-L", "--library-path", "-i", "--inplace", "--in-place", "--split-exp", "--split-exp-file",
+            "--security-enable-system-operator"])],
+        ["jq .a f.json", "jq -r '.[] | .b' f", "jq -s length f", "yq .a f.yaml"], ["jq -f x", "jq -L x .a", "yq -i .a=1 f.yaml"];
     "read-sed" Allow "sed|gsed": "prints text, changed or not", [Deny(&["-i", "--in-place", "-f", "--file"])],
         ["sed -n 5p f", "sed s/a/b/ f"], ["sed -i s/a/b/ f", "sed -ni p f", "sed -f x f"];
     "read-awk" Allow "awk|gawk|mawk|nawk": "prints parts of text",
