@@ -29,6 +29,7 @@ mod paths;
 mod reading;
 pub mod registration;
 mod replay;
+pub mod requests;
 pub mod results;
 pub mod rewrite;
 mod search;
@@ -36,6 +37,7 @@ mod shape;
 pub mod state;
 mod table;
 pub mod tools;
+pub mod transcripts;
 mod truncate;
 mod wildcards;
 
@@ -43,6 +45,7 @@ pub use harness::{
     Answers, Event, Harness, HookRegistration, Moment, OwnFile, OwnForm, Payload, Probe, Results,
     SettingsFile,
 };
+pub use replay::TEST_COMMAND;
 pub use table::HARNESSES;
 
 /// The README's examples are run as tests.

@@ -28,8 +28,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Maximum output of a hook that is read.
 const MAX_OUTPUT: u64 = 1 << 20;
 
-/// A command that no rule allows.
-const DENIED: &str = "rm -rf / --no-preserve-root";
+/// The command of test calls, which no rule allows.
+pub const TEST_COMMAND: &str = "rm -rf / --no-preserve-root";
 
 /// A hook, as registered in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,9 +204,9 @@ fn ended(child: &mut Child) -> Result<Option<i32>, String> {
 fn payload(harness: &Harness, probe: Probe, folder: &Path) -> Value {
     let Probe { kind, event, tool } = probe;
     let input = match (kind, harness.payload) {
-        (ToolKind::Shell, Payload::Cline) => json!({"commands": [DENIED]}),
-        (ToolKind::Shell, Payload::Windsurf) => json!({"command_line": DENIED, "cwd": folder}),
-        (ToolKind::Shell, _) => json!({"command": DENIED}),
+        (ToolKind::Shell, Payload::Cline) => json!({"commands": [TEST_COMMAND]}),
+        (ToolKind::Shell, Payload::Windsurf) => json!({"command_line": TEST_COMMAND, "cwd": folder}),
+        (ToolKind::Shell, _) => json!({"command": TEST_COMMAND}),
         _ => json!(["stockade"]),
     };
     match harness.payload {
@@ -223,7 +223,7 @@ fn payload(harness: &Harness, probe: Probe, folder: &Path) -> Value {
             match kind {
                 ToolKind::Shell => json!({
                     "conversation_id": REPLAY, "hook_event_name": event, "workspace_roots": roots, "cwd": folder,
-                    "command": DENIED
+                    "command": TEST_COMMAND
                 }),
                 ToolKind::Read => json!({
                     "conversation_id": REPLAY, "hook_event_name": event, "workspace_roots": roots,
