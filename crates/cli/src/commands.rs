@@ -32,6 +32,8 @@ pub(crate) mod hook;
 pub(crate) mod init;
 #[cfg(target_os = "linux")]
 pub(crate) mod install;
+#[cfg(target_os = "linux")]
+pub(crate) mod learn;
 pub(crate) mod limits;
 #[cfg(target_os = "linux")]
 pub(crate) mod mcp;

@@ -78,6 +78,8 @@ fn carry_out(args: &Args) -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Undo(undo) => commands::undo::run(undo),
         #[cfg(target_os = "linux")]
+        Command::Learn(learn) => commands::learn::run(learn),
+        #[cfg(target_os = "linux")]
         Command::Nap(nap) => commands::nap::run(nap),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
         Command::Serve(serve) => commands::serve::run(serve),

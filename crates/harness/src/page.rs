@@ -58,7 +58,7 @@ To try the rules before they apply, let the hook observe:
 
 ```console
 $ stockade install claude --observe        # record what would be refused, and leave it to the agent's own permission prompts
-$ stockade audit query --event approval_asked  # what it would have asked about
+$ stockade learn claude                    # propose approvals for that; --apply adds them after one question
 $ stockade install claude                  # enforce
 ```
 

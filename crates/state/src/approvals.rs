@@ -8,7 +8,7 @@
 //! A denial has exactly the extent of the approval of the same subject: it removes the entry that an approval adds, and adds the
 //! entry that an approval removes.
 
-mod agent_guard;
+pub(crate) mod agent_guard;
 mod commands;
 mod edits;
 mod hook_mode;
@@ -62,6 +62,18 @@ pub enum ApprovalSubject {
     Host(String),
     /// A file or directory.
     Path(ApprovedPath),
+}
+
+impl ApprovalSubject {
+    /// Names it: `host docs.rs`.
+    #[must_use]
+    pub fn what(&self) -> String {
+        match self {
+            Self::Tool(name) => format!("tool {name}"),
+            Self::Host(entry) => format!("host {entry}"),
+            Self::Path(path) => path.what(),
+        }
+    }
 }
 
 /// An approval or a denial for an agent.
@@ -148,11 +160,7 @@ impl Approval {
     /// Names the subject: `host docs.rs`.
     #[must_use]
     pub fn what(&self) -> String {
-        match &self.subject {
-            ApprovalSubject::Tool(name) => format!("tool {name}"),
-            ApprovalSubject::Host(entry) => format!("host {entry}"),
-            ApprovalSubject::Path(path) => path.what(),
-        }
+        self.subject.what()
     }
 
     /// Returns the extent for users, in the same words for approvals and denials.

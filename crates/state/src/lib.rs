@@ -5,6 +5,7 @@
 //! - [`agents`]: the guard of an agent, and a session with the answers that the user has saved;
 //! - [`command_rules`]: rules for commands from files and from the configuration, with their places;
 //! - [`saved_rules`], [`saved_answers`]: rules and answers that are added, removed and recalled;
+//! - `learn` (on Linux): the approvals that would have answered what an agent was stopped at;
 //! - [`nap`]: a time in which no questions are asked;
 //! - [`refusals`]: how often a rule has refused calls of a session;
 //! - [`trail`]: the audit trail that the configuration names; [`when`]: points in time for queries of it;
@@ -31,6 +32,8 @@ pub mod evaluation;
 pub mod executions;
 #[cfg(target_os = "linux")]
 pub mod graph_runs;
+#[cfg(target_os = "linux")]
+pub mod learn;
 pub mod nap;
 pub mod refusals;
 pub mod saved_answers;

@@ -4,8 +4,8 @@ use clap::{Args as _, Error, FromArgMatches, Subcommand};
 
 #[cfg(target_os = "linux")]
 use crate::commands::{
-    allow, backends, broker, changes, deny, doctor, drive, exec, graph, hook, install, mcp, nap, quarantine,
-    run, selftest, undo,
+    allow, backends, broker, changes, deny, doctor, drive, exec, graph, hook, install, learn, mcp, nap,
+    quarantine, run, selftest, undo,
 };
 use crate::commands::{
     audit, check, completions, config, container, eval, init, limits, policy, report, rules, sanitize, scan,
@@ -121,6 +121,9 @@ commands! {
     /// Leave questions to the agent's own permission prompts for a while
     #[cfg(target_os = "linux")]
     "nap" => Nap(nap::NapArgs),
+    /// Propose approvals for what an agent was refused or asked about
+    #[cfg(target_os = "linux")]
+    "learn" => Learn(learn::LearnArgs),
     /// Explain a decision and how to change it
     "why" => Why(why::WhyArgs),
     /// Write an HTML report of what agents did and what was refused

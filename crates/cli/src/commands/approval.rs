@@ -15,6 +15,7 @@ use stockade_state::approvals::{
     Approval, ApprovalChange, ApprovalKind, ApprovalSubject, ApprovedPath, allow_command_for, decide_command,
     host_entry, place_of,
 };
+use stockade_state::learn::Need;
 use stockade_text::{escape, escape_path};
 
 use clap::Parser as _;
@@ -301,6 +302,20 @@ fn absolute(path: &str, workspace: &Path) -> PathBuf {
         (Some(rest), Some(home)) => Path::new(&home).join(rest),
         _ => workspace.join(path),
     }
+}
+
+/// Returns what a printed `stockade allow` line would allow: the agent, its workspace if the line names one, and the things.
+pub(super) fn needs_of(line: &str, here: &Path) -> Option<(String, PathBuf, Vec<Need>)> {
+    let words = last::words(line.strip_prefix("stockade allow ")?)?;
+    let read = RecordedArgs::try_parse_from(["stockade".to_owned()].into_iter().chain(words));
+    let args = read.ok()?.args;
+    let workspace = here.join(&args.workspace);
+    let needs = things(&args, &workspace).ok()?.into_iter().filter_map(|thing| match thing {
+        Thing::Command(command) => Some(Need::Command(command)),
+        Thing::Subject(subject) => Some(Need::Subject(subject)),
+        Thing::OwnTool(_) => None,
+    });
+    Some((args.agent?, workspace, needs.collect()))
 }
 
 #[cfg(test)]

@@ -56,6 +56,9 @@ mod killed;
 mod lazy;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod learn;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod mcp;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

@@ -135,3 +135,22 @@ fn the_user_is_asked_before_limits_are_reset() {
         assert_eq!(left == Usage::ZERO, code == 0, "{typed:?}: {text}");
     }
 }
+
+#[test]
+fn the_user_is_asked_before_approvals_are_added() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    let transcript = home.join(".claude/projects/-p/a.jsonl");
+    std::fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+    let line = r#"{"message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"git push origin main"}}]}}"#;
+    std::fs::write(&transcript, format!("{line}\n")).unwrap();
+    let config = home.join(".config/stockade/config.toml");
+    for (typed, code) in [("n\n", 1), ("\u{4}", 1), ("y\n", 0)] {
+        let env = [("HOME", home.to_str().unwrap())];
+        let (text, status) = run_and_type(&["learn", "claude", "--apply"], &env, Stdout::Terminal, typed);
+        assert!(text.contains("Add 1 approval? [y/N]"), "{text}");
+        assert_eq!(status.code(), Some(code), "{typed:?}: {text}");
+        let text = std::fs::read_to_string(&config).unwrap_or_default();
+        assert_eq!(text.contains("git-push-origin-main"), code == 0, "{typed:?}: {text}");
+    }
+}

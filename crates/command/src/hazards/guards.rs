@@ -23,7 +23,8 @@ pub(super) const SHAPES: &[Shape] = &[
             // A ticket proves a yes of the user, and only the harness uses one.
             let is_agreed = words.first() == Some(&"exec")
                 && command.known().any(|word| word == "--agreed" || word.starts_with("--agreed="));
-            is_agreed || is_meant && !command.has("-h --help --dry-run")
+            let learns = words.first() == Some(&"learn") && command.has("--apply");
+            is_agreed || (is_meant || learns) && !command.has("-h --help --dry-run")
         },
         reason: "changes what the agent may do",
         fix: "ask the user to run it",
@@ -35,6 +36,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "stockade --color never undo",
             "stockade changes apply",
             "bash -c 'stockade allow --last'",
+            "stockade learn claude --apply",
             "stockade exec --quiet --agent x --agreed 1f -- ls",
         ],
         clean: &[
@@ -42,6 +44,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "stockade allow --help",
             "stockade why git push",
             "stockade policy list",
+            "stockade learn claude",
             "stockade exec -- ls",
             "stockade config explain",
         ],

@@ -16,7 +16,7 @@ pub(super) fn settings(config: &Config, agent: &str) -> Result<AgentConfig, Stat
 }
 
 /// Opens a session in a workspace. The directory of its trail must be kept until the session is dropped.
-pub(super) fn open(config: &Config, agent: &str, workspace: &Path) -> Result<(Session, TempDir), StateError> {
+pub(crate) fn open(config: &Config, agent: &str, workspace: &Path) -> Result<(Session, TempDir), StateError> {
     let guard =
         agents::open(config, agent, workspace).map_err(|error| StateError::input(with_causes(&error)))?;
     let folder = tempfile::tempdir().map_err(StateError::unavailable)?;

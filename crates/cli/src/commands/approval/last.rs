@@ -69,7 +69,7 @@ fn told(record: &AuditRecord) -> String {
 }
 
 /// Splits a command line that this program has quoted: plain words, and parts in single quotes. Nothing is expanded.
-fn words(line: &str) -> Option<Vec<String>> {
+pub(super) fn words(line: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut characters) = (Vec::new(), None::<String>, line.chars());
     while let Some(character) = characters.next() {
         match character {
