@@ -280,6 +280,12 @@ impl shape::Shape {
 #[cfg(test)]
 pub(crate) type Examples = (&'static str, &'static [&'static str], &'static [&'static str]);
 
+/// Returns the options with which hazards parse the command of a program.
+#[cfg(test)]
+pub(crate) fn option_table(program: &str, subcommand: Option<&str>) -> &'static str {
+    specs::of(program, subcommand).written()
+}
+
 /// Returns the examples of all hazards.
 #[cfg(test)]
 pub(crate) fn examples() -> Vec<Examples> {

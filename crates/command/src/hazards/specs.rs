@@ -131,12 +131,20 @@ static SPECS: LazyLock<Vec<Row>> = LazyLock::new(|| {
             ),
         ),
         (
-            &["grep", "egrep", "fgrep", "rg", "ag"],
+            &["grep", "egrep", "fgrep"],
             OptionTable::new(
-                "-e: -f: -m: -A: -B: -C: -d: -D: -g: -t: -T: --regexp= --file= --glob= --iglob= --include= --exclude= --exclude-dir= --exclude-from= --directories= \
-         --max-count= --pre= --hostname-bin= --type= --*",
+                "-e: -f: -m: -A: -B: -C: -d: -D: --regexp= --file= --include= --exclude= --exclude-dir= --exclude-from= --directories= \
+         --max-count= --*",
             ),
         ),
+        (
+            &["rg"],
+            OptionTable::new(
+                "-e: -f: -m: -A: -B: -C: -d: -E: -g: -j: -M: -r: -t: -T: --regexp= --file= --glob= --iglob= --max-count= --pre= --hostname-bin= \
+         --type= --type-not= --*",
+            ),
+        ),
+        (&["ag"], OptionTable::new("-g: -G: -m: -p: -W: --*")),
         (
             &["pip", "pip3", "pipx"],
             OptionTable::new(

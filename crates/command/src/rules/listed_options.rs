@@ -122,6 +122,7 @@ mod tests {
     use super::*;
     use crate::context::CommandContext;
     use crate::decision::policy::CommandPolicy;
+    use crate::hazards;
     use crate::rules::builtin;
     use crate::rules::effect::Effect;
     use crate::rules::rule::CommandPattern;
@@ -142,6 +143,34 @@ mod tests {
             }
         }
         assert!(tried > 200, "{tried}");
+    }
+
+    /// Hazards that take the word after a flag for its value do not see which file that word names, or count operands wrongly.
+    /// Only for these programs, whose letters mean something else for each subcommand, are values also files.
+    const BY_SUBCOMMAND: &[&str] = &["git", "docker", "podman", "nerdctl"];
+
+    #[test]
+    fn no_flag_has_a_value_for_hazards() {
+        let mut wrong = Vec::new();
+        for row in listed() {
+            let flags: Vec<&str> = row
+                .options
+                .written()
+                .split_ascii_whitespace()
+                .filter(|option| !option.ends_with([':', '?', '=']))
+                .collect();
+            for program in row.programs.iter().filter(|program| !BY_SUBCOMMAND.contains(program)) {
+                let parsed = hazards::option_table(program, row.subcommands.first().copied());
+                let with_value =
+                    parsed.split_ascii_whitespace().filter_map(|option| option.strip_suffix([':', '!']));
+                wrong.extend(
+                    with_value
+                        .filter(|letter| flags.contains(letter))
+                        .map(|letter| format!("{program} {letter}")),
+                );
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:?}");
     }
 
     #[test]

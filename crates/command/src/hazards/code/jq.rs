@@ -308,11 +308,11 @@ static PURE: LazyLock<Names> = LazyLock::new(|| {
 /// What a filter reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
-    /// Only its input.
+    /// It computes with its input and reads nothing else.
     Input,
     /// Possibly files, or it is not understood.
     Unclear,
-    /// The environment.
+    /// It prints or uses variables of the environment.
     Environment,
 }
 
@@ -393,7 +393,7 @@ enum Open {
     Parenthesis,
     Bracket,
     Brace,
-    /// `\(` in a text.
+    /// `\(` in a text: behind its end, the text goes on.
     Interpolation,
 }
 

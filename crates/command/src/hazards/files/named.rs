@@ -159,6 +159,10 @@ const GIT_QUIET: &[&str] = &[
     "rebase",
 ];
 
+/// Options with which `git log` prints contents: itself a patch, or a form of one that implies it.
+const SHOWING_PATCHES: &str = "-p -u --patch -L -c -m --cc --dd -U --unified -W --function-context --patch-with-stat --patch-with-raw --word-diff \
+     --word-diff-regex --color-words --binary --remerge-diff --diff-merges --inter-hunk-context";
+
 /// Returns the files that the command reads.
 pub(super) fn read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     let mut words = operands_read(command);
@@ -189,10 +193,7 @@ fn operands_read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
         return Vec::new();
     }
     // Without patches, a log prints file names but no contents.
-    if command.name == "git"
-        && command.is_sub(&["log"])
-        && !command.has("-p -u --patch -L -c --cc -U --unified -W")
-    {
+    if command.name == "git" && command.is_sub(&["log"]) && !command.has(SHOWING_PATCHES) {
         return Vec::new();
     }
     let skip = usize::from(
@@ -222,11 +223,38 @@ fn operands_read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
                 | "-g"
         )
     };
-    let values = command.all_values().filter(|(option, _)| !names_key(option)).map(|(_, value)| value);
-    let words = operands.into_iter().take(count).chain(values);
     let is_git = command.name == "git";
+    // Behind most subcommands of git, these are flags: `git diff -m .env`, `git log -p -C .env`.
+    let mut folders = if is_git { leading_folders(command) } else { 0 };
+    let mut is_flag = |option: &str| {
+        let is_folder = option == "-C" && folders > 0;
+        folders -= usize::from(is_folder);
+        is_git && matches!(option, "-m" | "-C") && !is_folder
+    };
+    let values = command.all_values().filter(|(option, _)| is_flag(option) || !names_key(option));
+    let words = operands.into_iter().take(count).chain(values.map(|(_, value)| value));
     let kept = |word: &Arg<'t>| if is_git { in_commit(word) } else { by_address(word) };
     words.flat_map(|word| [Some(word.clone()), after_mark(word), kept(word)]).flatten().collect()
+}
+
+/// How many options before the subcommand of git choose a directory.
+fn leading_folders(command: &Command<'_, '_>) -> usize {
+    let mut words = command.words().map(Arg::known);
+    let mut count = 0;
+    while let Some(Some(word)) = words.next() {
+        match word {
+            "-C" => {
+                words.next();
+                count += 1;
+            }
+            "-c" => {
+                words.next();
+            }
+            _ if word.starts_with('-') => {}
+            _ => break,
+        }
+    }
+    count
 }
 
 /// Returns the file in a commit: `HEAD:.env`.
