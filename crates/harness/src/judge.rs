@@ -130,6 +130,11 @@ impl<'a> Agent<'a> {
         &self.guard
     }
 
+    /// Returns the harness of the agent.
+    pub(super) const fn harness(&self) -> &Harness {
+        self.harness
+    }
+
     /// Whether the calls are steps of a program's task, and not calls of a hook.
     pub(super) const fn has_task(&self) -> bool {
         self.task.is_some()
@@ -322,7 +327,8 @@ impl<'a> Agent<'a> {
         let (HookVerdict::Ask(objection), Ok(contained), [command]) = (&verdict, contained, commands) else {
             return Ok(verdict);
         };
-        if !self.harness.asks_rewritten || !self.session.only_installs(command) {
+        let is_shown = self.harness.asks_rewritten || self.is_contained_elsewhere(call);
+        if !is_shown || !self.session.only_installs(command) {
             return Ok(verdict);
         }
         let judged = contained.judged(command)?;

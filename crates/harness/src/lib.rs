@@ -14,6 +14,7 @@ mod addresses;
 pub mod answer;
 pub mod call;
 pub mod declared;
+pub mod elsewhere;
 mod harness;
 pub mod heartbeat;
 mod json_edit;

@@ -7,6 +7,7 @@
 //! - [`saved_rules`], [`saved_answers`]: rules and answers that are added, removed and recalled;
 //! - `learn` (on Linux): the approvals that would have answered what an agent was stopped at;
 //! - [`nap`]: a time in which no questions are asked;
+//! - [`questions`]: questions that wait for the user at another terminal;
 //! - [`refusals`]: how often a rule has refused calls of a session;
 //! - [`trail`]: the audit trail that the configuration names; [`when`]: points in time for queries of it;
 //! - [`evaluation`]: expressions with the clock of this machine.
@@ -35,6 +36,7 @@ pub mod graph_runs;
 #[cfg(target_os = "linux")]
 pub mod learn;
 pub mod nap;
+pub mod questions;
 pub mod refusals;
 pub mod saved_answers;
 pub mod saved_rules;

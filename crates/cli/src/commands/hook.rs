@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -18,11 +18,15 @@ use crate::args::HELP;
 use crate::bug;
 use stockade_harness::answer::{HookOutput, HookVerdict, NOTHING, REFUSED, before, deny, silent};
 use stockade_harness::call::{HookEvent, MAX_PAYLOAD, read};
+use stockade_harness::elsewhere::WAIT;
 use stockade_harness::judge::Agent;
 use stockade_harness::{Answers, Harness, Moment, heartbeat, results};
 
 /// Deadline of an answer: far below any harness's timeout, since some harnesses run the tool when a hook times out.
 const DEADLINE: Duration = Duration::from_secs(5);
+
+/// Time in which a hook that has waited for the user reads the answer and prints.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Stack that a decision is made on: usually that of the main thread.
 const STACK: usize = 8 << 20;
@@ -90,14 +94,21 @@ pub(crate) fn run(args: &HookArgs) -> ExitCode {
     let claim = Arc::clone(&answered);
     // The decision is made on the main thread: the heap of another one grows by a system call a page.
     let watch = move || {
-        if waits.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout)
-            && !claim.swap(true, Ordering::AcqRel)
-        {
-            std::process::exit(print(&failed("timeout"), says_nothing).into());
+        let mut limit = DEADLINE;
+        loop {
+            match waits.recv_timeout(limit) {
+                // The decision is made, and waits for the user.
+                Ok(()) => limit = WAIT + GRACE,
+                Err(RecvTimeoutError::Timeout) if !claim.swap(true, Ordering::AcqRel) => {
+                    std::process::exit(print(&failed("timeout"), says_nothing).into());
+                }
+                Err(_) => return,
+            }
         }
     };
+    let extend = decided.clone();
     let decide = move || {
-        let answer = bug::caught(|| answer(harness, agent.as_deref(), moment));
+        let answer = bug::caught(|| answer(harness, agent.as_deref(), moment, &extend));
         let answer = answer.unwrap_or_else(|| Err("internal error, see standard error".to_owned()));
         answer.unwrap_or_else(|why| failed(&why))
     };
@@ -160,7 +171,12 @@ fn failed(harness: &Harness, moment: Option<Moment>, why: &str) -> HookOutput {
     )
 }
 
-fn answer(harness: &Harness, agent: Option<&str>, moment: Option<Moment>) -> Result<HookOutput, String> {
+fn answer(
+    harness: &Harness,
+    agent: Option<&str>,
+    moment: Option<Moment>,
+    extend: &Sender<()>,
+) -> Result<HookOutput, String> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX).saturating_add(1);
     let got = io::stdin().lock().take(limit).read_to_end(&mut bytes);
@@ -174,7 +190,7 @@ fn answer(harness: &Harness, agent: Option<&str>, moment: Option<Moment>) -> Res
             return Err("the call is for another event than the hook is registered for".to_owned());
         }
     }
-    let said = decided(harness, agent.unwrap_or(harness.name), told);
+    let said = decided(harness, agent.unwrap_or(harness.name), told, extend);
     // Stockade's own plugins treat empty output as failure.
     Ok(if said == HookOutput::nothing() && harness.answers == Answers::Plugin {
         silent(harness)
@@ -183,7 +199,7 @@ fn answer(harness: &Harness, agent: Option<&str>, moment: Option<Moment>) -> Res
     })
 }
 
-fn decided(harness: &Harness, agent: &str, told: HookEvent) -> HookOutput {
+fn decided(harness: &Harness, agent: &str, told: HookEvent, extend: &Sender<()>) -> HookOutput {
     match told {
         HookEvent::Other => HookOutput::nothing(),
         HookEvent::Start(origin) => {
@@ -192,7 +208,10 @@ fn decided(harness: &Harness, agent: &str, told: HookEvent) -> HookOutput {
         }
         HookEvent::Before(call) => {
             heartbeat::note(harness, &call.origin);
-            let verdict = Agent::open(harness, agent, &call.origin).and_then(|agent| agent.before(&call));
+            let verdict = Agent::open(harness, agent, &call.origin).and_then(|agent| {
+                let waits = || extend.send(()).unwrap_or_default();
+                agent.answered_elsewhere(&call, agent.before(&call)?, waits)
+            });
             match verdict {
                 Ok(verdict) => before(harness, &call, verdict),
                 Err(why) => before(
