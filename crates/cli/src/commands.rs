@@ -54,4 +54,6 @@ pub(crate) mod serve;
 pub(crate) mod skill;
 #[cfg(target_os = "linux")]
 pub(crate) mod undo;
+#[cfg(target_os = "linux")]
+pub(crate) mod watch;
 pub(crate) mod why;

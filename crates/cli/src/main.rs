@@ -80,6 +80,8 @@ fn carry_out(args: &Args) -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Learn(learn) => commands::learn::run(learn),
         #[cfg(target_os = "linux")]
+        Command::Watch(watch) => commands::watch::run(watch, args.color),
+        #[cfg(target_os = "linux")]
         Command::Nap(nap) => commands::nap::run(nap),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
         Command::Serve(serve) => commands::serve::run(serve),

@@ -54,6 +54,10 @@ $ stockade nap 10m                         # ask no questions for ten minutes; d
 `stockade deny` denies what `allow` with the same arguments allows. Both change your own configuration, for this agent alone. A thing that
 a fixed limit protects, such as a credential, is refused at once.
 
+Where the harness cannot ask, `stockade watch` in a terminal of yours does: while it runs, the hook waits for eight seconds for your answer,
+which is for this one call. A later answer, within ten minutes, is for the next call with exactly the same arguments. Without it, the call
+is refused as before.
+
 To try the rules before they apply, let the hook observe:
 
 ```console

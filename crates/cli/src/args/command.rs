@@ -5,7 +5,7 @@ use clap::{Args as _, Error, FromArgMatches, Subcommand};
 #[cfg(target_os = "linux")]
 use crate::commands::{
     allow, backends, broker, changes, deny, doctor, drive, exec, graph, hook, install, learn, mcp, nap,
-    quarantine, run, selftest, undo,
+    quarantine, run, selftest, undo, watch,
 };
 use crate::commands::{
     audit, check, completions, config, container, eval, init, limits, policy, report, rules, sanitize, scan,
@@ -124,6 +124,9 @@ commands! {
     /// Propose approvals for what an agent was refused or asked about
     #[cfg(target_os = "linux")]
     "learn" => Learn(learn::LearnArgs),
+    /// Show decisions as they are made, and answer waiting questions
+    #[cfg(target_os = "linux")]
+    "watch" => Watch(watch::WatchArgs),
     /// Explain a decision and how to change it
     "why" => Why(why::WhyArgs),
     /// Write an HTML report of what agents did and what was refused

@@ -94,4 +94,7 @@ mod toolchains;
 mod transcripts;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod watch;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod workspaces;

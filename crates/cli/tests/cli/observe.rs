@@ -181,7 +181,7 @@ fn observing_is_installed_shown_and_taken_back() {
     assert_eq!(run(&home, &["uninstall", "claude", "--observe"]).1, Some(2));
 }
 
-/// A project has its configuration from whoever wrote it, and an agent may have written it.
+/// The configuration of a project may have been written by an agent.
 #[test]
 fn a_project_only_turns_observing_off() {
     let home = Home::new();

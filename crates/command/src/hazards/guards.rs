@@ -14,7 +14,7 @@ pub(super) const SHAPES: &[Shape] = &[
             let words: Vec<&str> = command.operands().take(2).filter_map(|word| word.known()).collect();
             let is_meant = matches!(
                 words.as_slice(),
-                ["allow" | "deny" | "undo" | "nap" | "install" | "uninstall", ..]
+                ["allow" | "deny" | "undo" | "nap" | "install" | "uninstall" | "watch", ..]
                     | ["policy" | "config", "add" | "remove" | "set" | "unset"]
                     | ["changes", "apply" | "discard" | "undo"]
                     | ["quarantine", "restore" | "delete"]
@@ -37,6 +37,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "stockade changes apply",
             "bash -c 'stockade allow --last'",
             "stockade learn claude --apply",
+            "script -qc 'stockade watch'",
             "stockade exec --quiet --agent x --agreed 1f -- ls",
         ],
         clean: &[
