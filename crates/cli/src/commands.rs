@@ -53,6 +53,8 @@ pub(crate) mod selftest;
 pub(crate) mod serve;
 pub(crate) mod skill;
 #[cfg(target_os = "linux")]
+pub(crate) mod ui;
+#[cfg(target_os = "linux")]
 pub(crate) mod undo;
 #[cfg(target_os = "linux")]
 pub(crate) mod watch;

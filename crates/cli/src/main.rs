@@ -80,6 +80,8 @@ fn carry_out(args: &Args) -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Learn(learn) => commands::learn::run(learn),
         #[cfg(target_os = "linux")]
+        Command::Ui(ui) => commands::ui::run(ui),
+        #[cfg(target_os = "linux")]
         Command::Watch(watch) => commands::watch::run(watch, args.color),
         #[cfg(target_os = "linux")]
         Command::Nap(nap) => commands::nap::run(nap),

@@ -54,7 +54,7 @@ $ stockade nap 10m                         # ask no questions for ten minutes; d
 `stockade deny` denies what `allow` with the same arguments allows. Both change your own configuration, for this agent alone. A thing that
 a fixed limit protects, such as a credential, is refused at once.
 
-Where the harness cannot ask, `stockade watch` in a terminal of yours does: while it runs, the hook waits for eight seconds for your answer,
+Where the harness cannot ask, `stockade watch` in a terminal of yours and the page of `stockade ui` do: while one of them is open, the hook waits for eight seconds for your answer,
 which is for this one call. A later answer, within ten minutes, is for the next call with exactly the same arguments. Without it, the call
 is refused as before.
 

@@ -5,7 +5,7 @@ use clap::{Args as _, Error, FromArgMatches, Subcommand};
 #[cfg(target_os = "linux")]
 use crate::commands::{
     allow, backends, broker, changes, deny, doctor, drive, exec, graph, hook, install, learn, mcp, nap,
-    quarantine, run, selftest, undo, watch,
+    quarantine, run, selftest, ui, undo, watch,
 };
 use crate::commands::{
     audit, check, completions, config, container, eval, init, limits, policy, report, rules, sanitize, scan,
@@ -127,6 +127,9 @@ commands! {
     /// Show decisions as they are made, and answer waiting questions
     #[cfg(target_os = "linux")]
     "watch" => Watch(watch::WatchArgs),
+    /// Serve a page with decisions and waiting questions on 127.0.0.1
+    #[cfg(target_os = "linux")]
+    "ui" => Ui(ui::UiArgs),
     /// Explain a decision and how to change it
     "why" => Why(why::WhyArgs),
     /// Write an HTML report of what agents did and what was refused

@@ -67,6 +67,12 @@ pub(crate) fn run(args: &LimitsArgs, color: ColorChoice) -> Result<Exit, Failure
     }
 }
 
+/// Returns what agents spent, as text; empty if nothing is recorded.
+#[cfg(target_os = "linux")]
+pub(super) fn shown() -> Result<String, Failure> {
+    status::shown()
+}
+
 impl LimitFile {
     /// Returns the file, which must exist.
     fn path(&self) -> Result<PathBuf, Failure> {

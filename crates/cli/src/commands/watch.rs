@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::thread;
 use std::time::Duration;
 
-use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail, EventKind, MAX_QUERY};
+use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail, MAX_QUERY};
 use stockade_state::agents::parse_name;
 use stockade_state::questions::{self, Answered, QuestionAnswer};
 
@@ -21,6 +21,7 @@ use crate::failure::{Failure, with_causes};
 use crate::output::{Output, styles};
 use crate::render::style::ColorChoice;
 use raw_terminal::{Key, RawTerminal};
+pub(super) use row::is_shown;
 use row::row;
 use screen::Screen;
 
@@ -95,9 +96,7 @@ impl Follow {
         records.reverse();
         self.query.behind = records.last().map(|record| record.id).or(self.query.behind);
         self.query.limit = MAX_QUERY;
-        records.retain(|record| {
-            record.kind().is_some_and(|kind| kind.is_decision() || kind == EventKind::ApprovalAnswered)
-        });
+        records.retain(is_shown);
         Ok(records)
     }
 }

@@ -14,7 +14,7 @@ use stockade_text::escape;
 const STYLE: &str = include_str!("html/page.css");
 
 /// Digest of [`STYLE`], the only style sheet that the policy allows.
-const STYLE_DIGEST: &str = "sha256-mhGcqlrYQu67L3EeNT3DHO78ij3KKOv9xnChL8M4DSE=";
+const STYLE_DIGEST: &str = "sha256-BGQEYfBuNkEdzotItDZpKMB0pBBdh+39KZ9C6Mu4gOE=";
 
 /// Escapes a text: invisible and bidi characters become visible, characters of HTML become references.
 pub(crate) fn text(text: &str) -> String {
@@ -23,12 +23,32 @@ pub(crate) fn text(text: &str) -> String {
 
 /// Returns the start of a page.
 pub(crate) fn head(title: &str) -> String {
+    let policy = policy_of_style();
+    head_with(
+        title,
+        &format!(
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}; form-action 'none'\">\n\
+             <meta name=\"referrer\" content=\"no-referrer\">\n"
+        ),
+    )
+}
+
+/// Returns the start of a page that is served, with its policies in the header of the response, and that loads this address again
+/// after some seconds.
+#[cfg(target_os = "linux")]
+pub(crate) fn live_head(title: &str, seconds: u32, address: &str) -> String {
+    head_with(title, &format!("<meta http-equiv=\"refresh\" content=\"{seconds};url={}\">\n", text(address)))
+}
+
+/// Returns the content security policy of a page, without the addresses of its forms.
+pub(crate) fn policy_of_style() -> String {
+    format!("default-src 'none'; style-src '{STYLE_DIGEST}'; base-uri 'none'")
+}
+
+fn head_with(title: &str, more: &str) -> String {
     let title = text(title);
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{STYLE_DIGEST}'; \
-         base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{more}\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"

@@ -14,28 +14,11 @@ const OUTCOMES: [(Tone, &str); 3] =
 
 /// Returns the page.
 pub(crate) fn page(trail: &str, tally: &RecordTally, verified: &Verified) -> String {
-    let [allowed, asked, refused] = tally.outcomes;
-    let number = |tone, value, noun| Number { tone, value, noun };
     let mut page = head("What agents did");
     page.push_str(&format!("<p class=\"lead\">{}</p>\n{}", lead(trail, tally), intact(verified)));
-    page.push_str(&numbers(&[
-        number(Tone::Good, allowed, "allowed"),
-        number(Tone::Doubtful, asked, "asked about"),
-        number(Tone::Bad, refused, "refused"),
-        number(Tone::Bad, tally.skills_blocked, "skills rejected"),
-    ]));
+    page.push_str(&outcomes(tally));
     page.push_str(&section("Decisions over time", &figure(&tally.over_time, OUTCOMES)));
-    page.push_str(&bars(
-        &Bars { heading: "Refusals by rule", names: "rule", parts: &["asked", "refused"] },
-        &tally.rules,
-        [Tone::Doubtful, Tone::Bad],
-    ));
-    page.push_str(&refusals(tally));
-    page.push_str(&bars(
-        &Bars { heading: "Hosts contacted", names: "host", parts: &["allowed", "refused"] },
-        &tally.hosts,
-        [Tone::Good, Tone::Bad],
-    ));
+    page.push_str(&details(tally));
     for (heading, names, counted) in [("Agents", "agent", &tally.agents), ("Skills", "skill", &tally.skills)]
     {
         let parts = ["allowed", "asked", "refused"];
@@ -56,6 +39,33 @@ pub(crate) fn page(trail: &str, tally: &RecordTally, verified: &Verified) -> Str
     ));
     page.push_str(END);
     page
+}
+
+/// Formats how many decisions had each outcome.
+pub(crate) fn outcomes(tally: &RecordTally) -> String {
+    let [allowed, asked, refused] = tally.outcomes;
+    let number = |tone, value, noun| Number { tone, value, noun };
+    numbers(&[
+        number(Tone::Good, allowed, "allowed"),
+        number(Tone::Doubtful, asked, "asked about"),
+        number(Tone::Bad, refused, "refused"),
+        number(Tone::Bad, tally.skills_blocked, "skills rejected"),
+    ])
+}
+
+/// Formats what was refused, and which hosts were contacted.
+pub(crate) fn details(tally: &RecordTally) -> String {
+    let rules = bars(
+        &Bars { heading: "Refusals by rule", names: "rule", parts: &["asked", "refused"] },
+        &tally.rules,
+        [Tone::Doubtful, Tone::Bad],
+    );
+    let hosts = bars(
+        &Bars { heading: "Hosts contacted", names: "host", parts: &["allowed", "refused"] },
+        &tally.hosts,
+        [Tone::Good, Tone::Bad],
+    );
+    [rules, refusals(tally), hosts].concat()
 }
 
 fn lead(trail: &str, tally: &RecordTally) -> String {

@@ -94,6 +94,9 @@ mod toolchains;
 mod transcripts;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod ui;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod watch;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

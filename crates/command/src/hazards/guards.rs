@@ -14,7 +14,7 @@ pub(super) const SHAPES: &[Shape] = &[
             let words: Vec<&str> = command.operands().take(2).filter_map(|word| word.known()).collect();
             let is_meant = matches!(
                 words.as_slice(),
-                ["allow" | "deny" | "undo" | "nap" | "install" | "uninstall" | "watch", ..]
+                ["allow" | "deny" | "undo" | "nap" | "install" | "uninstall" | "watch" | "ui", ..]
                     | ["policy" | "config", "add" | "remove" | "set" | "unset"]
                     | ["changes", "apply" | "discard" | "undo"]
                     | ["quarantine", "restore" | "delete"]
@@ -38,6 +38,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "bash -c 'stockade allow --last'",
             "stockade learn claude --apply",
             "script -qc 'stockade watch'",
+            "stockade ui --port 8123",
             "stockade exec --quiet --agent x --agreed 1f -- ls",
         ],
         clean: &[

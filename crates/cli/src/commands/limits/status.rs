@@ -52,6 +52,18 @@ pub(super) fn run(args: &StatusArgs, format: Format, color: ColorChoice) -> Resu
     output.finish(exit(&agents))
 }
 
+/// Returns the agents with recorded usage as text; empty without any.
+#[cfg(target_os = "linux")]
+pub(super) fn shown() -> Result<String, Failure> {
+    let Some(file) = LimitFile { file: None }.begun()? else { return Ok(String::new()) };
+    let (agents, now) = kept(&file, &[])?;
+    Ok(if agents.is_empty() {
+        String::new()
+    } else {
+        limits_text::agents(&agents, now, crate::render::style::Styles::PLAIN)
+    })
+}
+
 /// The agents with recorded usage, and the time of reading.
 fn kept(file: &Path, named: &[String]) -> Result<(Vec<AgentAccount>, Duration), Failure> {
     let store = SqliteStore::open_to_read(file).map_err(|error| unreadable(&error))?;

@@ -1,6 +1,7 @@
 //! A decision in one line.
 
-use stockade_guard::audit::AuditRecord;
+use stockade_guard::audit::{AuditRecord, EventKind};
+use stockade_harness::tools::{ToolKind, known};
 use stockade_text::{escape, shown_within};
 
 use crate::render::style::Styles;
@@ -9,6 +10,22 @@ use crate::report::record_facts::{about, detail};
 /// Approximate number of characters of the subject and of the reason.
 const MAX_SUBJECT: usize = 60;
 const MAX_REASON: usize = 100;
+
+/// Whether a record is shown: a decision or an answer. That a tool may be used is only shown if no decision follows about what it
+/// accesses.
+pub(in crate::commands) fn is_shown(record: &AuditRecord) -> bool {
+    match record.kind() {
+        Some(EventKind::ToolAllowed) => {
+            let kind = known(&about(record).unwrap_or_default()).1;
+            matches!(
+                kind,
+                ToolKind::Search | ToolKind::Other | ToolKind::Own | ToolKind::Feed | ToolKind::OtherShell
+            )
+        }
+        Some(kind) => kind.is_decision() || kind == EventKind::ApprovalAnswered,
+        None => false,
+    }
+}
 
 /// Formats a decision or an answer: the time of day in UTC, the effect, the agent, the subject, and why.
 pub(super) fn row(record: &AuditRecord, styles: Styles) -> String {
