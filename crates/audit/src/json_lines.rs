@@ -23,9 +23,9 @@ use crate::query::AuditQuery;
 use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
 use crate::store::{Ask, Entry, Seal, Store};
-use crate::timestamp::Timestamp;
 use crate::trail_file::TrailFile;
 use open_runs::OpenRuns;
+use stockade_text::Timestamp;
 
 /// The longest line that is read: an event is bounded, and escaped it is at most six times as long.
 const MAX_LINE_BYTES: usize = 256 << 10;

@@ -80,7 +80,6 @@ mod select;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
-mod timestamp;
 mod trail;
 mod trail_file;
 mod verify;
@@ -104,6 +103,6 @@ pub use receipt::{NoReceipt, Receipt, Unproven};
 pub use record::{AuditRecord, Head};
 pub use rotation::Rotated;
 pub use stockade_credentials::Redactor;
-pub use timestamp::Timestamp;
+pub use stockade_text::Timestamp;
 pub use trail::{AuditOptions, AuditTrail, AuditedRun, Recorded, Unrecorded};
 pub use verify::{Fault, FaultKind, Registered, Verified};

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::detail::Detail;
 use crate::kind::{EventKind, EventSeverity};
 use crate::record::AuditRecord;
-use crate::timestamp::Timestamp;
+use stockade_text::Timestamp;
 
 /// The version of the framework.
 const VERSION: &str = "1.9.0";

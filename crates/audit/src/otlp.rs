@@ -6,7 +6,7 @@ use crate::detail::Detail;
 use crate::kind::EventSeverity;
 use crate::ocsf::severity;
 use crate::record::AuditRecord;
-use crate::timestamp::Timestamp;
+use stockade_text::Timestamp;
 
 /// Returns records as one request to export logs, of the machine of this name: what `/v1/logs` of a collector takes. The conversion
 /// keeps all that a record says; its run is the trace.

@@ -3,7 +3,7 @@
 use crate::detail::Detail;
 use crate::kind::{EventKind, EventSeverity};
 use crate::record::AuditRecord;
-use crate::timestamp::Timestamp;
+use stockade_text::Timestamp;
 
 /// The most records that one answer holds.
 pub const MAX_QUERY: usize = 1000;

@@ -9,7 +9,7 @@ use crate::digest::Digested;
 use crate::event::SafeEvent;
 use crate::field;
 use crate::kind::{EventKind, EventPhase, EventSeverity};
-use crate::timestamp::Timestamp;
+use stockade_text::Timestamp;
 
 /// What the first record names as the one before.
 pub(crate) const BEGINNING: &str = "0000000000000000000000000000000000000000000000000000000000000000";

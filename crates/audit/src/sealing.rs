@@ -14,8 +14,8 @@ use crate::error::{AuditError, Disagreement};
 use crate::record::AuditRecord;
 use crate::register::{Known, Register};
 use crate::store::{Seal, Store};
-use crate::timestamp::Timestamp;
 use crate::verify::Beside;
+use stockade_text::Timestamp;
 
 /// How many records there are at most between two checkpoints.
 const CHECKPOINT_EVERY: usize = 64;

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Error, OptionalExtension as _};
 
 use crate::query::AuditQuery;
-use crate::timestamp::Timestamp;
+use stockade_text::Timestamp;
 
 /// The same text as in the schema, or the index is not used.
 const SET_BACK: &str = "SELECT 1 FROM audit_events WHERE instr(data, 'clockWentBackMs') > 0 LIMIT 1";

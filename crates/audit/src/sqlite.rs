@@ -18,9 +18,9 @@ use crate::recovery::cut_off;
 use crate::schema::{self, FORM};
 use crate::select::{Bounds, Select};
 use crate::store::{Ask, Entry, Link, Seal, Store};
-use crate::timestamp::Timestamp;
 use crate::trail_file::{Journal, TrailFile};
 use crate::{database, pages};
+use stockade_text::Timestamp;
 
 const COLUMNS: &str = "id, timestamp, event, severity, run, agent, skill, decision, rule, backend, exit_code, duration_ms, \
                        data, writer, prev, hash, seal";

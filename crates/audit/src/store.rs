@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use crate::error::AuditError;
 use crate::query::AuditQuery;
 use crate::record::{AuditRecord, Draft, Head};
-use crate::timestamp::Timestamp;
+use stockade_text::Timestamp;
 
 /// A file of records. Several processes may have the same one open.
 pub(crate) trait Store: fmt::Debug + Send {

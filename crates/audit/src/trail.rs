@@ -24,10 +24,10 @@ use crate::record::{AuditRecord, Draft, Head};
 use crate::register::{Known, Register};
 use crate::sealing::{self, Due, Sealing, check_unsealed};
 use crate::store::{Seal, Store};
-use crate::timestamp::Timestamp;
 use crate::verify::{Beside, Verified, verify};
 use crate::writers::{self, Writer};
 use stockade_credentials::Redactor;
+use stockade_text::Timestamp;
 
 /// What writes to a trail.
 type Write<'w, T> = &'w mut dyn FnMut(&mut dyn Store, Timestamp, Seal<'_>) -> Result<T, AuditError>;

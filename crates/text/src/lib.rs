@@ -7,6 +7,7 @@
 //!   [`escape_markup`]: text in HTML and XML.
 //! - [`nearest()`]: the known name most similar to a misspelt one.
 //! - [`poses_as_latin`]: words that mix Latin letters with look-alikes from other scripts.
+//! - [`Timestamp`]: points in time as texts whose order is that of time.
 //! - [`MessageMarker`]: marks lines of a program that imitate messages of another on the same stream.
 //! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.
 //! - [`parse`]: a TOML, YAML or JSON document as a tree of [`Node`]s with positions, so that an error about a value
@@ -60,6 +61,7 @@ mod printable_json;
 #[cfg(all(feature = "nearest", any(feature = "json", feature = "toml", feature = "yaml")))]
 mod schema;
 mod shown;
+mod timestamp;
 #[cfg(feature = "edit")]
 mod toml_lists;
 
@@ -86,6 +88,7 @@ pub use printable_json::to_printable_json;
 #[cfg(all(feature = "nearest", any(feature = "json", feature = "toml", feature = "yaml")))]
 pub use schema::{SchemaError, SchemaProblem, TableReader, choice, item_text};
 pub use shown::{Shown, shown_within};
+pub use timestamp::Timestamp;
 #[cfg(feature = "edit")]
 pub use toml_lists::{
     TomlEditError, append_value, push_tables, remove_key, remove_table, remove_value, set_value,

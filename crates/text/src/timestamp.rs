@@ -26,7 +26,8 @@ impl Timestamp {
     }
 
     /// Returns the next point.
-    pub(crate) const fn next(self) -> Self {
+    #[must_use]
+    pub const fn next(self) -> Self {
         Self::from_micros(self.0.saturating_add(1))
     }
 
