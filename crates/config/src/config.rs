@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use serde_json::Value as Json;
+use stockade_text::Timestamp;
 
 use crate::agent::{AgentConfig, AuditConfig, LimitStoreConfig};
 use crate::error::{ConfigError, ConfigNotice, Problem};
@@ -14,6 +15,7 @@ use crate::known::{Known, UnknownAgent};
 use crate::layer::{ConfigLayer, ConfigOrigin, Leaf};
 use crate::rules::{ConfigRule, Rules};
 use crate::scanner;
+use crate::scoped;
 use crate::settings::Settings;
 use crate::sources::ConfigSources;
 use crate::wide::Wide;
@@ -37,6 +39,8 @@ pub struct Config {
     pub(crate) notices: Vec<ConfigNotice>,
     /// The value of each list after each layer that changed it, the weakest layer first.
     lists: Vec<Leaf>,
+    /// When the first table with an end that applies now ends.
+    ends: Option<Timestamp>,
 }
 
 /// A value of a configuration.
@@ -62,7 +66,13 @@ impl Config {
         let mut problems = Vec::new();
         let said = sources.read(&mut problems);
         let known = Known::of(&said);
-        let mut layers: Vec<Vec<Leaf>> = said.into_iter().map(|one| one.leaves).collect();
+        let (mut layers, mut ends) = (Vec::new(), None);
+        for one in said {
+            let (added, first) = scoped::in_force(one.scoped, sources.project.as_deref());
+            layers.push(one.leaves);
+            layers.extend(added);
+            ends = [ends, first].into_iter().flatten().min();
+        }
         let mut agents: BTreeSet<String> = [ALL.to_owned()].into();
         agents.extend(sources.agents.iter().filter(|id| keys::is_agent(id)).cloned());
         agents.extend(layers.iter().flatten().filter_map(|leaf| agent_of(&leaf.path)));
@@ -88,6 +98,7 @@ impl Config {
             failed(vec![Problem::of_place("configuration", error.to_string(), fix)])
         })?;
         config.lists = lists;
+        config.ends = ends;
         config.limit_own_hosts();
         config.hold_back_secrets(&by_others);
         config.withhold_secrets(&by_others);
@@ -123,6 +134,7 @@ impl Config {
             changed_rules,
             notices,
             lists: Vec::new(),
+            ends: None,
         })
     }
 
@@ -149,6 +161,12 @@ impl Config {
     /// Returns the rules for commands that apply to an agent, with their origins.
     pub fn rules(&self, id: &str) -> impl Iterator<Item = &ConfigRule> {
         self.rules.of(id)
+    }
+
+    /// Returns when this configuration ends: when the first table ends that applies for a time.
+    #[must_use]
+    pub const fn ends(&self) -> Option<Timestamp> {
+        self.ends
     }
 
     /// Returns where budgets, circuit breakers and steps are stored.
@@ -203,7 +221,7 @@ impl Config {
             }
             origin = Some(leaf.origin.clone());
             // The layer that replaces a list sets all of its entries.
-            if !leaf.only_narrows {
+            if !leaf.only_narrows && !leaf.adds {
                 break;
             }
         }
@@ -367,7 +385,7 @@ fn spread(leaves: &[Leaf], agents: &BTreeSet<String>) -> Vec<Leaf> {
         };
         for id in agents {
             let path = format!("agents.{id}.{rest}");
-            if id == ALL || !named.contains(path.as_str()) {
+            if id == ALL || leaf.adds || !named.contains(path.as_str()) {
                 all.push(Leaf { path, ..leaf.clone() });
             }
         }
@@ -377,12 +395,18 @@ fn spread(leaves: &[Leaf], agents: &BTreeSet<String>) -> Vec<Leaf> {
 
 /// Returns the value that a layer contributes: narrowed, if it comes from a project or can only narrow.
 fn holding(figment: &Figment, mut leaf: Leaf, notices: &mut Vec<ConfigNotice>) -> Option<Leaf> {
-    if !leaf.only_narrows {
+    if !leaf.only_narrows && !leaf.adds {
         return Some(leaf);
     }
     let base = figment.find_value(&leaf.path).ok().and_then(|value| serde_json::to_value(&value).ok());
     let own = || scanner::own_severity(&leaf.path);
     let base = base.filter(|base| !base.is_null()).or_else(own).unwrap_or_default();
+    if leaf.adds {
+        let Json::Array(mut entries) = base else { return Some(leaf) };
+        let own = leaf.value.as_array().cloned().unwrap_or_default();
+        entries.extend(own.into_iter().filter(|entry| !entries.contains(entry)).collect::<Vec<_>>());
+        return Some(Leaf { value: Json::Array(entries), ..leaf });
+    }
     let narrowed = leaf.key.narrows.combine(leaf.key.kind, &base, &leaf.value);
     let of_project = leaf.origin.layer == ConfigLayer::Project;
     if of_project && narrowed != leaf.value && leaf.path.split('.').nth(1) != Some(ALL) {

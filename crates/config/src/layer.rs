@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
@@ -16,6 +17,7 @@ use crate::keys::{ConfigKey, KEYS, is_open, stands_for};
 use crate::kind::Kind;
 use crate::other_tools::of_other_tools;
 use crate::rules::{self, MAX_OF_PROJECT};
+use crate::scoped::{CONDITIONS, SCOPED, Scoped};
 
 /// Maximum size of a config file in bytes.
 const MAX_CONFIG_BYTES: usize = 256 << 10;
@@ -78,6 +80,8 @@ pub(super) struct Leaf {
     pub(super) rule: Option<CommandRule>,
     /// Whether the value can only narrow the effective value, as one of a project.
     pub(super) only_narrows: bool,
+    /// Whether its entries are added to those of the effective list, as in a table with a scope.
+    pub(super) adds: bool,
 }
 
 /// The values that one layer sets.
@@ -87,11 +91,13 @@ pub(super) struct Said {
     pub(super) leaves: Vec<Leaf>,
     /// Agents that have a table, even if it is empty.
     pub(super) agents: Vec<String>,
+    /// Tables that apply under conditions.
+    pub(super) scoped: Vec<Scoped>,
 }
 
 impl Said {
     pub(super) fn nothing(layer: ConfigLayer) -> Self {
-        Self { layer, leaves: Vec::new(), agents: Vec::new() }
+        Self { layer, leaves: Vec::new(), agents: Vec::new(), scoped: Vec::new() }
     }
 }
 
@@ -176,7 +182,7 @@ pub(super) fn read_text(
     layer: ConfigLayer,
     problems: &mut Vec<Problem>,
 ) -> Said {
-    let mut walk = Walk { path, problems, said: Said::nothing(layer), expressions: 0 };
+    let mut walk = Walk { path, problems, said: Said::nothing(layer), expressions: 0, is_scoped: false };
     match parse(text, format, MAX_CONFIG_BYTES) {
         Ok(node) => walk.table(&node, ""),
         // An empty file is valid. A file above the limit is not: its end was not read.
@@ -200,6 +206,8 @@ struct Walk<'w> {
     said: Said,
     /// Number of rules with a regular expression so far.
     expressions: usize,
+    /// Whether a table with a scope is read.
+    is_scoped: bool,
 }
 
 impl Walk<'_> {
@@ -220,6 +228,12 @@ impl Walk<'_> {
         // Editors look up the schema under this key.
         if path == "$schema" {
             return;
+        }
+        if path == SCOPED
+            && matches!(self.said.layer, ConfigLayer::System | ConfigLayer::User)
+            && !self.is_scoped
+        {
+            return self.scoped(&entry.node);
         }
         if entry.key.contains('.') {
             let fix = "use nested tables instead of a dotted key";
@@ -242,6 +256,40 @@ impl Walk<'_> {
         self.problem(entry.at, format!("unknown key `{path}`"), fix);
     }
 
+    /// Reads the tables that apply under conditions.
+    fn scoped(&mut self, node: &Node) {
+        const FIX: &str = "write `[[scoped]]` with `directory` or `until`, and the lists that it adds to";
+        let Value::List(tables) = &node.value else {
+            let message = format!("`{SCOPED}` is {}, expected a list of tables", node.value.kind());
+            return self.problem(node.at, message, FIX);
+        };
+        for table in tables {
+            let Value::Table(entries) = &table.value else {
+                let message = format!("`{SCOPED}` contains {}, expected a table", table.value.kind());
+                self.problem(table.at, message, FIX);
+                continue;
+            };
+            let mut scoped = Scoped::default();
+            let (leaves, agents) = (mem::take(&mut self.said.leaves), self.said.agents.len());
+            self.is_scoped = true;
+            for entry in entries {
+                if !CONDITIONS.contains(&entry.key.as_str()) {
+                    self.entry(entry, "");
+                } else if let Err(why) = scoped.condition(&entry.key, &entry.node) {
+                    self.problem(entry.node.at, format!("`{}`: {why}", entry.key), FIX);
+                }
+            }
+            self.is_scoped = false;
+            // To add something for an agent does not make other agents unknown.
+            self.said.agents.truncate(agents);
+            scoped.leaves = mem::replace(&mut self.said.leaves, leaves);
+            if scoped.directory.is_none() && scoped.until.is_none() {
+                self.problem(table.at, "the table has neither `directory` or `until`", FIX);
+            }
+            self.said.scoped.push(scoped);
+        }
+    }
+
     fn leaf(&mut self, key: &'static ConfigKey, path: &str, entry: &TableEntry) {
         if matches!(key.kind, Kind::Rules) {
             return self.rules(key, path, &entry.node);
@@ -250,6 +298,11 @@ impl Walk<'_> {
         if let Err(message) = key.kind.check(&value) {
             let fix = format!("run `stockade config explain {}`", key.path);
             return self.problem(entry.node.at, format!("`{path}`: {message}"), fix);
+        }
+        if self.is_scoped && !value.is_array() {
+            let fix = "set it outside of the table, where it applies everywhere";
+            let message = format!("`{path}` is no list, and a table with a scope only adds to lists");
+            return self.problem(entry.node.at, message, fix);
         }
         self.push(key, path, entry.at, value, None);
     }
@@ -280,7 +333,8 @@ impl Walk<'_> {
         let layer = self.said.layer;
         let only_narrows = layer == ConfigLayer::Project;
         let origin = ConfigOrigin { layer, place };
-        self.said.leaves.push(Leaf { path: path.to_owned(), key, value, origin, rule, only_narrows });
+        let adds = self.is_scoped;
+        self.said.leaves.push(Leaf { path: path.to_owned(), key, value, origin, rule, only_narrows, adds });
     }
 
     fn problem(&mut self, at: TextPosition, message: impl Into<String>, fix: impl Into<String>) {
@@ -397,6 +451,7 @@ pub(super) fn of_text(
         origin: origin.clone(),
         rule,
         only_narrows: false,
+        adds: false,
     };
     let mut wrong = |message: &str, fix: String| {
         problems.push(Problem::of_place(place, format!("`{path}`: {message}"), fix));

@@ -38,6 +38,7 @@ mod other_tools;
 mod rules;
 mod scanner;
 mod schema;
+mod scoped;
 mod settings;
 mod sources;
 mod wide;

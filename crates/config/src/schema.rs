@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::keys::{ConfigKey, KEYS};
+use crate::scoped::SCOPED;
 
 /// Returns a JSON Schema for configuration files, for editors that complete and check them.
 #[must_use]
@@ -11,15 +12,31 @@ pub fn config_schema() -> Json {
     for key in KEYS {
         insert(&mut root, &key.path.split('.').collect::<Vec<_>>(), key);
     }
+    let scoped = scoped(&root);
     if let Json::Object(root) = &mut root {
         root.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
         root.insert("title".into(), json!("Configuration of stockade"));
         // Files name their schema with this key.
         if let Some(Json::Object(properties)) = root.get_mut("properties") {
             properties.insert("$schema".into(), json!({ "type": "string" }));
+            properties.insert(SCOPED.into(), scoped);
         }
     }
     root
+}
+
+/// Returns the schema of the tables with conditions, in which every key may stand.
+fn scoped(root: &Json) -> Json {
+    let mut table = table();
+    if let (Some(Json::Object(all)), Some(Json::Object(properties))) =
+        (root.get("properties"), table.get_mut("properties"))
+    {
+        properties.insert("directory".into(), json!({ "type": "string" }));
+        properties.insert("until".into(), json!({ "type": "string", "format": "date-time" }));
+        properties
+            .extend(all.keys().map(|key| (key.clone(), json!({ "$ref": format!("#/properties/{key}") }))));
+    }
+    json!({ "type": "array", "description": "lists and rules that apply in a directory, or until a time", "items": table })
 }
 
 fn table() -> Json {
@@ -85,6 +102,16 @@ A config file is written in TOML, YAML or JSON. Later layers override earlier on
 `<id>` is the id of an agent, or `*` for all agents; `<tool>` is the name of a tool, and `<rule>` the id of a scanner rule. Within a
 layer, a value for one agent takes precedence over the value for all agents. `stockade config show --origin` shows the effective
 settings and their origin, `stockade config explain KEY` documents a key, and `stockade config schema` prints a JSON Schema for editors.
+
+A table `[[scoped]]` in the file of the user or of the machine applies only in a directory, until a time (UTC), or both. It adds entries
+to lists, and rules: a later denial in the list itself holds in it, too. `stockade allow --project` and `--for` write such tables.
+
+```toml
+[[scoped]]
+directory = \"/home/me/website\"
+until = \"2026-12-24T18:00:00Z\"
+agents.claude.allowedNetHosts = [\"api.example.com\"]
+```
 
 Environment variables of similar tools that request a sandbox are supported. `AUTO_SANDBOX=true` sets `execSandbox.enabled` to at
 least `auto`, and `AUTO_SANDBOX_FAIL_CLOSED=true` sets `execSandbox.onUnavailable` to `refuse`; neither makes a setting less strict.

@@ -45,6 +45,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/broker.rs", "serves sockets of a broker, and asks brokers"),
     ("crates/guard/src/broker/", "serves sockets of a broker, and asks brokers"),
     ("crates/config/src/layer.rs", "reads the files of a configuration"),
+    ("crates/config/src/scoped.rs", "reads the clock, and resolves the directory of the project"),
     ("crates/config/src/sources.rs", "asks where the user keeps settings, and for the nearest project"),
     ("crates/guard/src/denied_files.rs", "looks through a workspace for what is denied"),
     ("crates/guard/src/guard/cache.rs", "asks where a workspace really is"),

@@ -1,10 +1,14 @@
 //! A cache of guards. An entry is valid while its configuration is unchanged.
+#![expect(clippy::disallowed_methods, reason = "reads the clock, by which a configuration ends")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use stockade_files::{FileVersions, real_path};
 use stockade_policy::ToolCatalog;
+use stockade_text::Timestamp;
 use thiserror::Error;
 
 use super::{Guard, GuardError, GuardOptions};
@@ -27,6 +31,8 @@ type Key = (String, PathBuf, Vec<String>, Vec<String>);
 struct CachedGuard {
     guard: Guard,
     files: FileVersions,
+    /// When its configuration ends by itself.
+    ends: Option<Timestamp>,
 }
 
 /// Why there is no guard for an agent. The agent must then be denied everything.
@@ -86,7 +92,9 @@ impl CachedGuard {
     /// Whether the configuration and the workspace are unchanged: a symlink may have another target by now.
     fn is_fresh(&self, workspace: &Path) -> bool {
         let real = real_path(workspace);
-        real.is_ok_and(|real| real == self.guard.workspace()) && self.files.are_unchanged()
+        real.is_ok_and(|real| real == self.guard.workspace())
+            && self.ends.is_none_or(|ends| Timestamp::from(SystemTime::now()) < ends)
+            && self.files.are_unchanged()
     }
 
     fn open(agent: &str, workspace: &Path, catalog: &ToolCatalog) -> Result<Self, GuardCacheError> {
@@ -100,6 +108,7 @@ impl CachedGuard {
             catalog: catalog.clone(),
             rules: Vec::new(),
         };
-        Ok(Self { guard: Guard::open(&Config::load(&sources)?, options)?, files })
+        let config = Config::load(&sources)?;
+        Ok(Self { guard: Guard::open(&config, options)?, files, ends: config.ends() })
     }
 }
