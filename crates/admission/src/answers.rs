@@ -150,7 +150,11 @@ impl CommandAnswers {
     ) -> Result<Option<AnsweredCommand>, AnswerStoreError> {
         let now = (self.clock)();
         let terms = self.terms.shorter(terms);
-        let holds = |one: &RememberedAnswer| now < one.given.saturating_add(terms.of(one.answer));
+        let holds = |one: &RememberedAnswer| match one.answer {
+            // Kept for the next use, however long the others last.
+            CommandAnswer::Allow => !terms.always.is_zero(),
+            answer => now < one.given.saturating_add(terms.of(answer)),
+        };
         let said = |one: &RememberedAnswer| AnsweredCommand {
             effect: if one.answer.is_yes() { question.after_yes } else { Effect::Deny },
             answer: one.answer,
@@ -217,6 +221,46 @@ impl CommandAnswers {
             return for_once("the session has reached its maximum number of answers");
         }
         Ok(AnsweredCommand { ends, ..once })
+    }
+
+    /// Stores an approval for the next use of exactly this, which is valid for `term`.
+    ///
+    /// # Errors
+    /// When it cannot be stored. It has no effect then.
+    pub fn allow_next(&self, question: &CommandQuestion, term: Duration) -> Result<(), AnswerStoreError> {
+        let now = (self.clock)();
+        let (Some(store), Ok(remembered)) =
+            (&self.store, question.remembered(CommandAnswer::Allow, now, now.saturating_add(term)))
+        else {
+            return Ok(());
+        };
+        store.change(now, |kept| {
+            kept.retain(|one| one.content != remembered.content);
+            kept.push(remembered);
+        })
+    }
+
+    /// Uses up an approval that was recalled, if it is for one use. Returns whether it still holds: of several uses at the same
+    /// time, one has it.
+    ///
+    /// # Errors
+    /// When the answer store cannot be used.
+    pub fn spend(
+        &self,
+        question: &CommandQuestion,
+        recalled: &AnsweredCommand,
+    ) -> Result<bool, AnswerStoreError> {
+        let (CommandAnswer::Allow, Some(store)) = (recalled.answer, &self.store) else { return Ok(true) };
+        let now = (self.clock)();
+        let is_spent =
+            |one: &RememberedAnswer| one.answer == CommandAnswer::Allow && question.is_answered_by(one, now);
+        let mut was_there = false;
+        store.change(now, |kept| {
+            let before = kept.len();
+            kept.retain(|one| !is_spent(one));
+            was_there = kept.len() < before;
+        })?;
+        Ok(was_there)
     }
 
     /// Whether there may be an answer to recall, so that building a question is worth its cost.

@@ -5,7 +5,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use stockade_guard::admission::answers::AskedCommand;
+use stockade_guard::admission::answers::{AnsweredCommand, AskedCommand};
 use stockade_guard::admission::decide_on_disk;
 use stockade_guard::command::shell::{ReadOptions, Shell, quote_argv};
 use stockade_guard::command::{CommandContext, CommandDecision, Effect};
@@ -357,6 +357,7 @@ impl<'a> Agent<'a> {
             let asked = AskedCommand { agent: self.name, shell: *shell, place: &place, variables: None };
             let said = saved_answers::recalled(&decided, &asked, self.guard.config().kept_answers)
                 .map_err(|failure| failure.to_string())?;
+            let said = self.spent(&decided, &asked, said)?;
             if let Some(said) = &said {
                 let recorded = self.session.record_answer(&decision, said.answer.name());
                 recorded.map_err(|error| error.to_string())?;
@@ -374,6 +375,21 @@ impl<'a> Agent<'a> {
         }
         let (decision, effect) = strictest.ok_or_else(|| "unknown shell".to_owned())?;
         Ok(JudgedCommand { decision, effect, basis })
+    }
+
+    /// Uses up a saved answer that is for one use. The sandbox asks again, and uses it up itself.
+    fn spent(
+        &self,
+        decided: &CommandDecision<'_, '_>,
+        asked: &AskedCommand<'_>,
+        said: Option<AnsweredCommand>,
+    ) -> Result<Option<AnsweredCommand>, String> {
+        let Some(said) = said else { return Ok(None) };
+        if self.by_need(decided, said.effect) == Effect::Sandbox {
+            return Ok(Some(said));
+        }
+        let holds = saved_answers::spend(decided, asked, &said).map_err(|failure| failure.to_string())?;
+        Ok(holds.then_some(said))
     }
 
     /// Returns the effect under `enabled: auto`: a command that needs a sandbox gets one even if a rule allows it.

@@ -14,6 +14,8 @@ mod edits;
 mod hook_mode;
 mod journal;
 mod paths;
+mod project_commands;
+mod scope;
 
 use std::path::Path;
 
@@ -24,13 +26,15 @@ use stockade_guard::policy::Access;
 use stockade_text::{escape, escape_path, nearest};
 
 use crate::StateError;
-use crate::saved_rules::{SavedRules, config_on_disk, config_with};
+use crate::saved_rules::{SavedRules, config_in, config_on_disk, config_with};
 use edits::ListEdit;
 
-pub use commands::{allow_command_for, decide_command, place_of};
+pub use commands::{AnswerUses, allow_command_for, decide_command, place_of};
 pub use hook_mode::set_hook_mode;
 pub use journal::{Journal, JournaledApproval, RuleChanges, Undone};
 pub use paths::ApprovedPath;
+pub use project_commands::decide_command_in;
+pub use scope::ApprovalScope;
 
 /// Whether something is allowed or denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +89,8 @@ pub struct Approval {
     pub kind: ApprovalKind,
     /// What is allowed or denied.
     pub subject: ApprovalSubject,
+    /// Where, and until when.
+    pub scope: ApprovalScope,
 }
 
 /// The changes that an approval makes.
@@ -117,6 +123,9 @@ pub fn host_entry(text: &str) -> Result<String, StateError> {
     }
 }
 
+/// The entries of a table with a scope, and its text.
+type ScopedEdits = (Vec<ListEdit>, Option<String>);
+
 impl Approval {
     /// Makes the changes in the user's config file and adds them to the journal; with `writes` false, only tries to. Nothing is
     /// written unless the changed configuration has the intended effect in this workspace.
@@ -130,11 +139,17 @@ impl Approval {
             // An unusable journal must not be found out after the change.
             journal.check()?;
         }
-        let (text, edits) = edits::change(store.path(), writes, |text| {
-            let before = config_on_disk()?;
+        let (_, (edits, table)) = edits::change(store.path(), writes, |text| {
+            let before = match self.scope.is_unlimited() {
+                true => config_on_disk()?,
+                false => config_in(workspace, store.path(), text)?,
+            };
             check_agent(&before, &self.agent)?;
             if self.kind == ApprovalKind::Allow && self.is_allowed(&before, workspace)? {
-                return Ok((text.to_owned(), Vec::new()));
+                return Ok((text.to_owned(), (Vec::new(), None)));
+            }
+            if !self.scope.is_unlimited() {
+                return self.scoped(store.path(), text, &before, workspace);
             }
             let (mut after, mut edits) = edits::apply(store.path(), text, &self.edits(&before, workspace)?)?;
             let config = config_with(store.path(), &after)?;
@@ -145,16 +160,49 @@ impl Approval {
                 edits.extend(more);
             }
             self.check_effect(&config_with(store.path(), &after)?, workspace)?;
-            Ok((after, edits))
+            Ok((after, (edits, None)))
         })?;
-        drop(text);
         if writes && !edits.is_empty() {
-            journal.push(JournaledApproval::of_lists(self, edits.clone()))?;
+            let edits = if table.is_none() { edits.clone() } else { Vec::new() };
+            journal.push(JournaledApproval { table, ..JournaledApproval::of_lists(self, edits) })?;
         }
         let is_there = edits.is_empty().then(|| self.already());
         let place = escape_path(store.path());
-        let told = edits.iter().map(|edit| edit.told(&place)).collect();
+        let told = edits.iter().map(|edit| match self.scope.is_unlimited() {
+            true => edit.told(&place),
+            false => format!("{}, {}", edit.told(&place), self.scope.told()),
+        });
+        let told = told.collect();
         Ok(ApprovalChange { told, extent: self.extent(), is_there })
+    }
+
+    /// Adds what is allowed or denied as a table with its scope. Returns the new text, and the entries and text of the table.
+    fn scoped(
+        &self,
+        path: &Path,
+        text: &str,
+        before: &Config,
+        workspace: &Path,
+    ) -> Result<(String, ScopedEdits), StateError> {
+        let all = self.edits(before, workspace)?;
+        let adds: Vec<ListEdit> = all.into_iter().filter(ListEdit::is_added).collect();
+        if adds.is_empty() {
+            return Err(StateError::input(format_args!("{} can only be denied everywhere", self.what()))
+                .with_help("omit --project"));
+        }
+        let is_there = |edit: &ListEdit| {
+            let list = before.get(&edit.key).map(|value| value.value);
+            list.is_some_and(|list| {
+                list.as_array().is_some_and(|list| list.iter().any(|one| *one == edit.value))
+            })
+        };
+        if adds.iter().all(is_there) {
+            return Ok((text.to_owned(), (Vec::new(), None)));
+        }
+        let table = self.scope.table_of(&adds)?;
+        let after = scope::add_table(text, &table)?;
+        self.check_effect(&config_in(workspace, path, &after)?, workspace)?;
+        Ok((after, (adds, Some(table))))
     }
 
     /// Names the subject: `host docs.rs`.
@@ -166,8 +214,8 @@ impl Approval {
     /// Returns the extent for users, in the same words for approvals and denials.
     fn extent(&self) -> String {
         let whose = match self.agent.as_str() {
-            "*" => "all agents, in all projects".to_owned(),
-            agent => format!("agent {agent} alone, in all projects"),
+            "*" => format!("all agents, {}", self.scope.told()),
+            agent => format!("agent {agent} alone, {}", self.scope.told()),
         };
         let uses = match &self.subject {
             ApprovalSubject::Tool(_) => "all calls of this tool".to_owned(),

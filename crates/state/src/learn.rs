@@ -22,7 +22,9 @@ use stockade_guard::policy::tools::Removal;
 
 use crate::StateError;
 use crate::approvals::agent_guard;
-use crate::approvals::{Approval, ApprovalChange, ApprovalKind, ApprovalSubject, decide_command, place_of};
+use crate::approvals::{
+    Approval, ApprovalChange, ApprovalKind, ApprovalScope, ApprovalSubject, decide_command, place_of,
+};
 use crate::command_rules::sources_with;
 use crate::saved_rules::config_on_disk;
 
@@ -113,7 +115,8 @@ impl Learner {
             }
             Need::Subject(subject) => {
                 let (agent, subject) = (self.agent.clone(), subject.clone());
-                Approval { agent, kind: ApprovalKind::Allow, subject }.apply(workspace, writes)
+                Approval { agent, kind: ApprovalKind::Allow, subject, scope: ApprovalScope::default() }
+                    .apply(workspace, writes)
             }
         }
     }

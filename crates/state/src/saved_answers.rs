@@ -26,3 +26,14 @@ pub fn recalled(
     let Some(question) = CommandQuestion::of(decision, asked) else { return Ok(None) };
     answers.recall(&question).map_err(|error| StateError::unavailable(with_causes(&error)))
 }
+
+/// Uses up a recalled answer, if it is for one use. Returns whether it still holds.
+pub fn spend(
+    decision: &CommandDecision<'_, '_>,
+    asked: &AskedCommand<'_>,
+    recalled: &AnsweredCommand,
+) -> Result<bool, StateError> {
+    let answers = CommandAnswers::new(AnswerTerms::MAX_TERMS, AnswerStore::of_user());
+    let Some(question) = CommandQuestion::of(decision, asked) else { return Ok(false) };
+    answers.spend(&question, recalled).map_err(|error| StateError::unavailable(with_causes(&error)))
+}

@@ -302,12 +302,20 @@ fn freely_named(change: &SavedRuleChange, own: &[CommandRule], taken: &HashSet<S
     }
 }
 
-/// Returns the ids of the rules of all agents.
-fn ids_of(text: &str) -> HashSet<String> {
-    let Ok(document) = parse(text, Format::Toml, text.len()) else { return HashSet::new() };
-    let agents = document.value.get("agents").map(|agents| &agents.node.value);
-    let Some(Value::Table(agents)) = agents else { return HashSet::new() };
-    let lists = agents.iter().filter_map(|agent| agent.node.value.get("commands")?.node.value.get("rules"));
+/// Returns the ids of the rules of all agents, also of those that apply in some directories or for a time.
+pub(crate) fn ids_of(text: &str) -> HashSet<String> {
+    let Ok(document) = parse(text, Format::Toml, text.len().max(1)) else { return HashSet::new() };
+    let scoped = match document.value.get("scoped").map(|scoped| &scoped.node.value) {
+        Some(Value::List(tables)) => tables.as_slice(),
+        _ => &[],
+    };
+    let tables = std::iter::once(&document).chain(scoped);
+    let agents = tables.filter_map(|table| match &table.value.get("agents")?.node.value {
+        Value::Table(agents) => Some(agents),
+        _ => None,
+    });
+    let lists =
+        agents.flatten().filter_map(|agent| agent.node.value.get("commands")?.node.value.get("rules"));
     let rules = lists.filter_map(|list| match &list.node.value {
         Value::List(rules) => Some(rules),
         _ => None,
@@ -352,6 +360,11 @@ pub(crate) fn config_on_disk() -> Result<Config, StateError> {
 /// Loads all layers, with this text in place of the user's file.
 pub fn config_with(path: &Path, text: &str) -> Result<Config, SavedRulesError> {
     loaded_with(sources(), path, text)
+}
+
+/// The same for an agent in another directory.
+pub(crate) fn config_in(directory: &Path, path: &Path, text: &str) -> Result<Config, SavedRulesError> {
+    loaded_with(ConfigSources::of_process(directory), path, text)
 }
 
 fn loaded_with(mut sources: ConfigSources, path: &Path, text: &str) -> Result<Config, SavedRulesError> {

@@ -12,8 +12,8 @@ use stockade_guard::command::shell::quote_argv;
 use stockade_guard::policy::Access;
 use stockade_harness::tools::{ToolKind, is_tool_name, known};
 use stockade_state::approvals::{
-    Approval, ApprovalChange, ApprovalKind, ApprovalSubject, ApprovedPath, allow_command_for, decide_command,
-    host_entry, place_of,
+    AnswerUses, Approval, ApprovalChange, ApprovalKind, ApprovalScope, ApprovalSubject, ApprovedPath,
+    allow_command_for, decide_command, decide_command_in, host_entry, place_of,
 };
 use stockade_state::learn::Need;
 use stockade_text::{escape, escape_path};
@@ -69,6 +69,10 @@ pub(super) struct ApprovalArgs {
     #[arg(long)]
     pub(super) write: bool,
 
+    /// Only while the agent works in the workspace, or below it; otherwise in all projects
+    #[arg(long)]
+    pub(super) project: bool,
+
     /// Workspace of the agent, to which paths are relative
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(super) workspace: PathBuf,
@@ -90,12 +94,31 @@ struct RecordedArgs {
     args: ApprovalArgs,
 }
 
+/// How long an approval lasts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ApprovalTime {
+    /// The duration; by default until it is taken back.
+    pub(super) time: Option<Duration>,
+    /// Only for the next use of a command.
+    pub(super) once: bool,
+}
+
+/// How long an approval for one use waits for it.
+const ONCE: Duration = Duration::from_secs(3600);
+
+impl ApprovalTime {
+    const fn ends(self) -> bool {
+        self.once || self.time.is_some()
+    }
+
+    /// Returns the time of a saved answer.
+    fn of_command(self) -> Duration {
+        self.time.unwrap_or(ONCE)
+    }
+}
+
 /// Allows or denies what the arguments name, and returns the output.
-pub(super) fn decide(
-    args: &ApprovalArgs,
-    kind: ApprovalKind,
-    time: Option<Duration>,
-) -> Result<String, Failure> {
+pub(super) fn decide(args: &ApprovalArgs, kind: ApprovalKind, time: ApprovalTime) -> Result<String, Failure> {
     match (args.last, args.yes) {
         (true, _) => decide_last(args, kind, time),
         // `requires` of clap is not checked beside a conflict.
@@ -105,12 +128,12 @@ pub(super) fn decide(
 }
 
 /// Allows or denies what the last question or refusal was about, after it was shown and confirmed.
-fn decide_last(args: &ApprovalArgs, kind: ApprovalKind, time: Option<Duration>) -> Result<String, Failure> {
+fn decide_last(args: &ApprovalArgs, kind: ApprovalKind, time: ApprovalTime) -> Result<String, Failure> {
     let last = last::find(args.agent.as_deref())?;
     let words = ["stockade".to_owned()].into_iter().chain(last.arguments);
     let read = RecordedArgs::try_parse_from(words);
     let mut named = read.map_err(|_| Failure::usage("the approval on record cannot be read"))?.args;
-    named.dry_run = true;
+    (named.dry_run, named.project) = (true, args.project);
     let shown = decide_named(&named, kind, time)?;
     if args.dry_run {
         return Ok(format!("last: {}\n{shown}", last.told));
@@ -132,7 +155,7 @@ const fn title(kind: ApprovalKind) -> &'static str {
     }
 }
 
-fn decide_named(args: &ApprovalArgs, kind: ApprovalKind, time: Option<Duration>) -> Result<String, Failure> {
+fn decide_named(args: &ApprovalArgs, kind: ApprovalKind, time: ApprovalTime) -> Result<String, Failure> {
     let agent = args.agent.as_deref().unwrap_or_default();
     let workspace = std::fs::canonicalize(&args.workspace)
         .map_err(|error| Failure::usage(format_args!("{}: {error}", escape_path(&args.workspace))))?;
@@ -148,19 +171,24 @@ fn decide_named(args: &ApprovalArgs, kind: ApprovalKind, time: Option<Duration>)
                 .ok();
                 continue;
             }
-            Thing::Command(command) if time.is_some() => {
-                let (place, time) = (place_of(&workspace), time.unwrap_or_default());
-                allow_command_for(agent, &command, &place, time, !args.dry_run)?
+            Thing::Command(command) if time.ends() => {
+                let uses = (time.of_command(), if time.once { AnswerUses::Once } else { AnswerUses::Any });
+                allow_command_for(agent, &command, &place_of(&workspace), uses, !args.dry_run)?
             }
-            _ if time.is_some() => {
-                return Err(Failure::usage("only a command can be allowed for a time")
-                    .with_help("allow it without --for, and take it back later: stockade undo"));
+            Thing::Command(command) if args.project => {
+                decide_command_in(agent, kind, &command, &workspace, !args.dry_run)?
+            }
+            Thing::Subject(_) if time.once => {
+                return Err(Failure::usage("only a command can be allowed once")
+                    .with_help("allow it for a short time: --for 10m"));
             }
             Thing::Command(command) => {
                 decide_command(agent, kind, &command, &place_of(&workspace), !args.dry_run)?
             }
             Thing::Subject(subject) => {
-                Approval { agent: agent.to_owned(), kind, subject }.apply(&workspace, !args.dry_run)?
+                let directory = Some(workspace.as_path()).filter(|_| args.project);
+                let scope = ApprovalScope::new(directory, time.time);
+                Approval { agent: agent.to_owned(), kind, subject, scope }.apply(&workspace, !args.dry_run)?
             }
         };
         out.push_str(&told(&change, args.dry_run));

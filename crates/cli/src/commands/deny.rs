@@ -29,7 +29,7 @@ pub(crate) struct DenyArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &DenyArgs) -> Result<Exit, Failure> {
-    let printed = approval::decide(&args.approval, ApprovalKind::Deny, None)?;
+    let printed = approval::decide(&args.approval, ApprovalKind::Deny, approval::ApprovalTime::default())?;
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&printed);
     output.finish(Exit::Clean)

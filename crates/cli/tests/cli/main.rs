@@ -4,6 +4,7 @@
 
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod approval_scopes;
 mod approvals;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

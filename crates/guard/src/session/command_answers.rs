@@ -11,6 +11,15 @@ use super::run::{PendingRun, RunAnswer};
 use super::{DecisionRule, GuardError, Session};
 use stockade_admission::answers::{AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion};
 
+/// Whether a command runs, or is only asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnswerUse {
+    /// An answer for one use is used up.
+    Spends,
+    /// An answer for one use stays as it is.
+    Looks,
+}
+
 impl Session {
     /// Shares remembered answers with other sessions. By default, a session remembers only its own.
     pub fn use_answers(&mut self, answers: Arc<CommandAnswers>) {
@@ -65,9 +74,18 @@ impl Session {
     pub(super) fn recalled(
         &self,
         question: Option<&CommandQuestion>,
+        using: AnswerUse,
     ) -> Result<Option<AnsweredCommand>, GuardError> {
         match question {
-            Some(question) => Ok(self.answers.recall_within(question, self.answer_terms())?),
+            Some(question) => {
+                let said = self.answers.recall_within(question, self.answer_terms())?;
+                match said {
+                    Some(said) if using == AnswerUse::Looks || self.answers.spend(question, &said)? => {
+                        Ok(Some(said))
+                    }
+                    _ => Ok(None),
+                }
+            }
             None => Ok(None),
         }
     }

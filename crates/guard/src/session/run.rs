@@ -4,6 +4,7 @@ use stockade_command::answers::CommandAnswer;
 use stockade_command::{CommandDecision, Effect};
 use stockade_policy::{PermissionDecision, Reply};
 
+use super::command_answers::AnswerUse;
 use super::paths::reply_name;
 use super::route::{RunPlace, RunRoute, Sandboxes, needs_none, run_route};
 use super::search_path;
@@ -99,7 +100,7 @@ impl Session {
     /// # Errors
     /// When it cannot be recorded. Nothing ran then.
     pub fn run(&self, text: &str, streams: Streams) -> Result<RunAnswer, GuardError> {
-        self.at_once(|session| match session.dispatch(text, streams)? {
+        self.at_once(|session| match session.dispatch(text, streams, AnswerUse::Spends)? {
             Dispatch::Answered(answer) => Ok(answer),
             Dispatch::Start(decision, prepared, _) => session.start(text, decision, *prepared, streams),
         })?
@@ -111,7 +112,7 @@ impl Session {
     /// # Errors
     /// As [`Session::run`].
     pub fn would_run(&self, text: &str) -> Result<WouldRun, GuardError> {
-        Ok(match self.dispatch(text, Streams::default())? {
+        Ok(match self.dispatch(text, Streams::default(), AnswerUse::Looks)? {
             Dispatch::Start(decision, _, place) => WouldRun { decision, place: Some(place) },
             Dispatch::Answered(RunAnswer::Unsandboxed(decision)) => {
                 WouldRun { decision, place: Some(RunPlace::Unsandboxed) }
@@ -126,7 +127,7 @@ impl Session {
     }
 
     /// Judges a command, and determines where it runs.
-    fn dispatch(&self, text: &str, streams: Streams) -> Result<Dispatch, GuardError> {
+    fn dispatch(&self, text: &str, streams: Streams, using: AnswerUse) -> Result<Dispatch, GuardError> {
         let (decision, judged) = self.judged(text)?;
         if judged.effect == Effect::Deny {
             return Ok(Dispatch::Answered(RunAnswer::Refused(decision)));
@@ -145,7 +146,7 @@ impl Session {
                         self.prepare(&judged, OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
                     Ok(Dispatch::Start(decision, Box::new(prepared), RunPlace::Unsandboxed))
                 }
-                None => self.sandboxed(&judged, decision, on_unavailable, streams),
+                None => self.sandboxed(&judged, decision, on_unavailable, (streams, using)),
             },
         }
     }
@@ -299,7 +300,7 @@ impl Session {
         judged: &CommandDecision<'_, '_>,
         decision: Decision,
         on_unavailable: OnUnavailable,
-        streams: Streams,
+        (streams, using): (Streams, AnswerUse),
     ) -> Result<Dispatch, GuardError> {
         const RULE: DecisionRule = DecisionRule::SandboxUnavailable;
         let text = judged.text;
@@ -322,7 +323,7 @@ impl Session {
             }
             (RunRoute::Asks(RunPlace::Sandbox), _) => {
                 let question = self.question(judged);
-                match self.recalled(question.as_ref())? {
+                match self.recalled(question.as_ref(), using)? {
                     Some(said) if said.answer.is_yes() => {
                         let reason =
                             format!("the user has allowed exactly this before ({})", said.answer.name());

@@ -106,7 +106,7 @@ fn is_opposite(kind: ApprovalKind, rule: &CommandRule, exact: &[CommandRule]) ->
 }
 
 /// Returns a rule for exactly the words of each program that the command runs, as far as they are known.
-fn exact_rules(
+pub(super) fn exact_rules(
     config: &Config,
     agent: &str,
     command: &str,
@@ -136,7 +136,7 @@ fn exact_rule(words: &[String]) -> Result<CommandRule, StateError> {
 }
 
 /// Returns the rules of a denial. To deny one of several commands would deny more than the text.
-fn denials(exact: Vec<CommandRule>) -> Result<Vec<CommandRule>, StateError> {
+pub(super) fn denials(exact: Vec<CommandRule>) -> Result<Vec<CommandRule>, StateError> {
     match exact.len() {
         1 => Ok(exact),
         0 => {
@@ -151,7 +151,7 @@ fn denials(exact: Vec<CommandRule>) -> Result<Vec<CommandRule>, StateError> {
 }
 
 /// Returns the rules that are suggested to allow a command; none if it is allowed already.
-fn suggested(
+pub(super) fn suggested(
     config: &Config,
     agent: &str,
     command: &str,
@@ -174,6 +174,15 @@ fn suggested(
         .with_help("`stockade why 'COMMAND'` shows what decides; to run it yourself, type it in a terminal"))
 }
 
+/// How often a saved answer is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerUses {
+    /// The next time alone.
+    Once,
+    /// As often as the command runs before the answer ends.
+    Any,
+}
+
 /// Allows an agent exactly this command in this directory for a time, as a saved answer: it ends by itself, and earlier if a file
 /// that the command names changes. With `writes` false, only tries to.
 ///
@@ -183,7 +192,7 @@ pub fn allow_command_for(
     agent: &str,
     command: &str,
     place: &CommandContext,
-    time: Duration,
+    (time, uses): (Duration, AnswerUses),
     writes: bool,
 ) -> Result<ApprovalChange, StateError> {
     let config = config_on_disk()?;
@@ -216,15 +225,23 @@ pub fn allow_command_for(
         }
         entry.answers.push(question.id.clone());
         if writes {
-            let answered = answers.answer(&question, CommandAnswer::AllowAlways);
-            answered.map_err(|error| StateError::unavailable(with_causes(&error)))?;
+            let kept = match uses {
+                AnswerUses::Once => answers.allow_next(&question, time),
+                AnswerUses::Any => answers.answer(&question, CommandAnswer::AllowAlways).map(drop),
+            };
+            kept.map_err(|error| StateError::unavailable(with_causes(&error)))?;
         }
     }
     let is_there = entry.answers.is_empty().then(|| format!("command {command} is already allowed"));
     let told = match is_there {
         Some(_) => Vec::new(),
         None => {
-            vec![format!("add a saved answer for {}, which ends after {} s", escape(command), time.as_secs())]
+            let uses = if uses == AnswerUses::Once { "one use of " } else { "" };
+            vec![format!(
+                "add a saved answer for {uses}{}, which ends after {} s",
+                escape(command),
+                time.as_secs()
+            )]
         }
     };
     if writes && is_there.is_none() {

@@ -53,6 +53,11 @@ impl ListEdit {
         Self { operation: EditOperation::Unset, ..Self::add(key, value) }
     }
 
+    /// Whether it adds an entry to a list.
+    pub(super) fn is_added(&self) -> bool {
+        self.operation == EditOperation::Add
+    }
+
     /// Returns the edit that takes this one back.
     pub(super) fn inverse(&self) -> Self {
         let operation = match self.operation {
@@ -175,7 +180,7 @@ pub(super) fn change<T>(
 }
 
 /// Writes a text as a TOML string.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     // JSON strings are TOML strings, except for the escape of slashes, which is never written.
     Json::String(text.to_owned()).to_string()
 }

@@ -12,6 +12,7 @@ use stockade_guard::command::rules::CustomRules;
 use stockade_text::{escape, escape_path, to_printable_json, with_causes};
 
 use super::edits::{self, ListEdit};
+use super::scope;
 use super::{Approval, ApprovalKind};
 use crate::StateError;
 use crate::saved_rules::{SavedRuleChange, SavedRules, config_on_disk, config_with};
@@ -51,6 +52,9 @@ pub struct JournaledApproval {
     /// Ids of saved answers.
     #[serde(default)]
     pub answers: Vec<String>,
+    /// The text of a table with a scope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
 }
 
 /// Changes of an agent's rules for commands in the user's config file.
@@ -90,6 +94,7 @@ impl JournaledApproval {
             edits,
             rules: RuleChanges::default(),
             answers: Vec::new(),
+            table: None,
         }
     }
 
@@ -105,6 +110,7 @@ impl JournaledApproval {
             edits: Vec::new(),
             rules,
             answers: Vec::new(),
+            table: None,
         }
     }
 
@@ -129,8 +135,20 @@ impl JournaledApproval {
             let back = store.apply(&SavedRuleChange::Add(rules.rules().to_vec()), writes)?;
             told.extend(back.changed.iter().map(|rule| format!("add rule {} to {place}", rule.id)));
         }
+        told.extend(self.table_removed(store.path(), writes)?);
         told.extend(self.revoked(writes)?);
         Ok(told)
+    }
+
+    /// Removes the table with a scope, if it is still there.
+    fn table_removed(&self, path: &Path, writes: bool) -> Result<Option<String>, StateError> {
+        let Some(table) = &self.table else { return Ok(None) };
+        let (_, is_gone) = edits::change(path, writes, |text| {
+            let Some(left) = scope::remove(text, table)? else { return Ok((text.to_owned(), false)) };
+            config_with(path, &left)?;
+            Ok((left, true))
+        })?;
+        Ok(is_gone.then(|| format!("remove {} from {}", escape(&self.what), escape_path(path))))
     }
 
     /// Revokes the saved answers that are still valid.

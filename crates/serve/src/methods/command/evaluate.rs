@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use stockade_guard::admission::answers::{AnswerTerms, AnsweredCommand, AskedCommand, CommandQuestion};
+use stockade_guard::admission::answers::{
+    AnswerStoreError, AnswerTerms, AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion,
+};
 use stockade_guard::command::{Cause, CommandDecision, Effect, Part, Suggestion};
 use stockade_guard::{EvaluatedFor, Session, evaluation_event};
 
@@ -226,7 +228,7 @@ fn answered(
     let answers = answers::of(server, session)?;
     let said = match Reply::of(requested.question.as_deref(), requested.answer, session, &question)? {
         Reply::Given(said) => answers.answer_within(&question, said, terms).map(Some),
-        Reply::None => answers.recall_within(&question, terms),
+        Reply::None => recalled(&answers, &question, terms),
         Reply::ToAnother => {
             let reason = answers::CHANGED.to_owned();
             return Ok((Effect::Ask, Evaluated { reason, question: Some(question), ..by_rules.1 }));
@@ -237,6 +239,18 @@ fn answered(
         None if is_silent => by_rules,
         None => (Effect::Ask, Evaluated { question: Some(question), ..by_rules.1 }),
     })
+}
+
+/// Returns an earlier answer. One that is valid for one use is used up.
+fn recalled(
+    answers: &CommandAnswers,
+    question: &CommandQuestion,
+    terms: AnswerTerms,
+) -> Result<Option<AnsweredCommand>, AnswerStoreError> {
+    match answers.recall_within(question, terms)? {
+        Some(said) if answers.spend(question, &said)? => Ok(Some(said)),
+        _ => Ok(None),
+    }
 }
 
 /// The decision of the rules, with the user's answer.

@@ -1,0 +1,120 @@
+//! Approvals that hold in one project, for a time, or once: where they apply, and how they end.
+#![expect(clippy::disallowed_methods, reason = "lays out a home and reads its configuration")]
+
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::approvals::{config, done, run};
+use crate::hook::{Answer, Home};
+use crate::support::STOCKADE;
+
+/// The answer to a call in a directory.
+fn answer_in(home: &Home, cwd: &Path, tool: &str, input: &serde_json::Value) -> Answer {
+    home.answer("claude", &json!({"session_id": "s", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input}))
+}
+
+fn is_asked(home: &Home, cwd: &Path, tool: &str, input: &serde_json::Value) -> bool {
+    !matches!(answer_in(home, cwd, tool, input), Answer::Silent | Answer::Rewrite(_))
+}
+
+/// A command, a host and a tool are allowed in one project, and nowhere else.
+#[test]
+fn an_approval_holds_in_one_project() {
+    let home = Home::new();
+    let (project, other) = (home.project(), home.path().join("other"));
+    fs::create_dir(&other).unwrap();
+    home.configure("# mine\n");
+    for (what, tool, input) in [
+        ("docs.example", "WebFetch", json!({"url": "https://docs.example/", "prompt": "p"})),
+        ("mcp__x__y", "mcp__x__y", json!({})),
+        ("git push origin main", "Bash", json!({"command": "git push origin main"})),
+    ] {
+        let asked = |cwd: &Path| is_asked(&home, cwd, tool, &input);
+        assert!(asked(&project), "{what}");
+        let tried = done(&home, &["allow", "--dry-run", "--project", "claude", what]);
+        assert!(tried.starts_with("would add") && asked(&project), "{tried}");
+        let added = done(&home, &["allow", "--project", "claude", what]);
+        assert!(added.contains(&format!("in {}", project.display())), "{added}");
+        assert!(!asked(&project) && !asked(&project.join("sub")), "{what}\n{}", config(&home));
+        assert!(asked(&other), "{what}");
+        let again = done(&home, &["allow", "--project", "claude", what]);
+        assert!(again.contains("is already allowed"), "{again}");
+        done(&home, &["undo"]);
+        assert!(asked(&project), "{what}");
+        assert_eq!(config(&home), "# mine\n", "{what}");
+    }
+}
+
+/// A denial of one project holds there, also against what is allowed everywhere.
+#[test]
+fn a_denial_holds_in_one_project() {
+    let home = Home::new();
+    let (project, other) = (home.project(), home.path().join("other"));
+    fs::create_dir(&other).unwrap();
+    let pushes = json!({"command": "git push origin main"});
+    done(&home, &["allow", "claude", "git push origin main"]);
+    done(&home, &["deny", "--project", "claude", "git push origin main"]);
+    assert!(matches!(answer_in(&home, &project, "Bash", &pushes), Answer::Deny(_)));
+    assert!(!is_asked(&home, &other, "Bash", &pushes));
+    done(&home, &["allow", "claude", "docs.example"]);
+    done(&home, &["deny", "--project", "claude", "docs.example"]);
+    let page = json!({"url": "https://docs.example/", "prompt": "p"});
+    assert!(matches!(answer_in(&home, &project, "WebFetch", &page), Answer::Deny(_)));
+    assert!(!is_asked(&home, &other, "WebFetch", &page));
+    // What is denied everywhere is not allowed in a project.
+    done(&home, &["deny", "claude", "mcp__x__y"]);
+    let refused = run(&home, &["allow", "--project", "claude", "mcp__x__y"]);
+    assert_eq!(
+        (refused.code, refused.text.contains("takes precedence")),
+        (Some(2), true),
+        "{}",
+        refused.text
+    );
+}
+
+/// A host and a tool are allowed for a time. The ended table goes with the next one.
+#[test]
+fn an_approval_of_a_host_ends_by_itself() {
+    let home = Home::new();
+    let page = json!({"url": "https://docs.example/", "prompt": "p"});
+    let asked = || is_asked(&home, &home.project(), "WebFetch", &page);
+    let added = done(&home, &["allow", "--for", "2s", "claude", "docs.example"]);
+    assert!(added.contains("until 2"), "{added}");
+    assert!(!asked(), "{}", config(&home));
+    sleep(Duration::from_millis(2100));
+    assert!(asked(), "{}", config(&home));
+    done(&home, &["allow", "--for", "1h", "claude", "WebSearch"]);
+    assert!(!config(&home).contains("docs.example"), "{}", config(&home));
+}
+
+/// An approval for once is used up by the command, wherever it runs: by the host, or in the sandbox.
+#[test]
+fn an_approval_for_once_is_used_once() {
+    let home = Home::new();
+    let project = home.project();
+    let pushes = json!({"command": "git push origin main"});
+    let asked = || is_asked(&home, &project, "Bash", &pushes);
+    done(&home, &["allow", "--once", "claude", "git push origin main"]);
+    // Questions about it use nothing up.
+    home.run(STOCKADE, &["check", "command", "--agent", "claude", "git push origin main"], b"");
+    home.run(STOCKADE, &["why", "--agent", "claude", "git push origin main"], b"");
+    let first = answer_in(&home, &project, "Bash", &pushes);
+    match &first {
+        Answer::Silent => {}
+        Answer::Rewrite(input) => {
+            let line = input["command"].as_str().unwrap();
+            drop(home.run("/bin/sh", &["-c", line], b""));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(asked());
+    done(&home, &["allow", "--once", "--for", "1s", "claude", "git push origin main"]);
+    sleep(Duration::from_millis(1100));
+    assert!(asked(), "it was not used in time");
+    let refused = run(&home, &["allow", "--once", "claude", "docs.example"]);
+    assert_eq!((refused.code, refused.text.contains("only a command")), (Some(2), true), "{}", refused.text);
+}
