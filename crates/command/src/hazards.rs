@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use stockade_shell::{Actions, Arg, Assignment, InvocationKind, Run, Span};
 
 mod attack_tools;
+mod carried;
 mod code;
 mod command;
 mod contain;
@@ -41,6 +42,7 @@ mod target;
 mod trees;
 mod windows;
 
+pub(crate) use carried::carried;
 use command::Command;
 pub use files::{DangerousName, of_name};
 pub(crate) use files::{at_home as files_at_home, outside as files_outside};

@@ -260,6 +260,9 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         let span = run.span;
         let adds_harmless_names = context.adds_harmless_names;
         let mut part = Part { action: Action::Run(run), span, effect, cause, adds_harmless_names };
+        if let Some(rule) = said.winner {
+            self.carried(rule, said.builtin, context.context, &mut part);
+        }
         if let Some(rule) = said.maybe {
             part.raise(said.maybe_effect(), Cause::MayMatch { rule: &rule.rule, layer: rule.layer });
         }
@@ -270,6 +273,29 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             part.raise(rule.rule.effect, by_rule(rule));
         }
         part
+    }
+
+    /// Raises the effect of a command that a rule of the user allows, if its words name a program or a file outside the workspace, and
+    /// neither the rule includes them nor the built-in rules allow the command.
+    fn carried(
+        &self,
+        rule: &Compiled,
+        builtin: Option<Effect>,
+        context: &CommandContext,
+        part: &mut Part<'t, 'p>,
+    ) {
+        let is_known = rule.layer == Layer::BuiltIn || builtin == Some(Effect::Allow);
+        if is_known || rule.rule.effect != Effect::Allow {
+            return;
+        }
+        let found = part
+            .run()
+            .and_then(|run| hazards::carried(run, |word| rule.includes(word), builtin.is_some(), context));
+        if let Some(hazard) = found.filter(|hazard| !self.policy.is_overridden(hazard.id)) {
+            // A sandbox does not help what needs more than the workspace, such as another machine.
+            let effect = builtin.unwrap_or(Effect::Sandbox).clamp(Effect::Sandbox, Effect::Ask);
+            part.raise(effect, Cause::Hazard(hazard));
+        }
     }
 
     /// Returns the texts of assignments, from which a name may be computed.

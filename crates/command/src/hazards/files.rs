@@ -100,21 +100,21 @@ pub(crate) fn outside(actions: &Actions<'_>, context: &CommandContext, found: &m
     }
 }
 
-fn is_outside(word: &Arg<'_>, context: &CommandContext) -> bool {
+/// Whether a path is outside the workspace, and not in a directory that every command may write to.
+pub(super) fn is_outside(word: &Arg<'_>, context: &CommandContext) -> bool {
+    let names: PathBuf = Target::of(word).names.iter().collect();
+    // Every command may write to `/tmp`, which is private in a sandbox. `/dev` has rows of its own.
+    let is_shared = ["tmp", "var/tmp", "dev"].iter().any(|shared| names.starts_with(shared));
+    is_elsewhere(word, context) && !(is_shared && Target::of(word).base == Base::Root)
+}
+
+/// Whether a path is outside the workspace.
+pub(super) fn is_elsewhere(word: &Arg<'_>, context: &CommandContext) -> bool {
     let target = Target::of(word);
     let names: PathBuf = target.names.iter().collect();
-    let is_in_workspace = || {
-        let top = context.workspace.as_ref().or(context.cwd.as_ref());
-        top.is_some_and(|top| Path::new("/").join(&names).starts_with(top))
-    };
+    let top = context.workspace.as_ref().or(context.cwd.as_ref());
     match target.base {
-        Base::Root => {
-            // Every command may write to `/tmp`, which is private in a sandbox. `/dev` has rows of its own.
-            !names.starts_with("tmp")
-                && !names.starts_with("var/tmp")
-                && !names.starts_with("dev")
-                && !is_in_workspace()
-        }
+        Base::Root => !top.is_some_and(|top| Path::new("/").join(&names).starts_with(top)),
         Base::Home | Base::Above(_) => true,
         Base::Here | Base::Unknown => false,
     }

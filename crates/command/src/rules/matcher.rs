@@ -531,6 +531,13 @@ impl Compiled {
         }
     }
 
+    /// Returns whether the rule includes a word other than by a wildcard for any word.
+    pub(crate) fn includes(&self, word: &str) -> bool {
+        let includes = |token: &Token| !token.is_anything() && token.fits(word);
+        self.words.iter().skip(1).flatten().any(includes)
+            || self.wanted.iter().any(|option| option.text() == word)
+    }
+
     /// Returns whether the words of the rule occur verbatim in the arguments of a program that may run them.
     pub(crate) fn is_carried_by(&self, run: &Run<'_>, at: usize) -> bool {
         let here = |index: usize, word: &Vec<Token>| {

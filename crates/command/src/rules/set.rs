@@ -49,6 +49,8 @@ pub(crate) struct Said<'p> {
     pub(crate) winner: Option<&'p Compiled>,
     /// A stricter rule that may match as well.
     pub(crate) maybe: Option<&'p Compiled>,
+    /// What the built-in rules say by themselves.
+    pub(crate) builtin: Option<Effect>,
 }
 
 /// The most specific matching rule of a layer, and the most specific ones that may match: a milder one, and one that asks or
@@ -204,7 +206,7 @@ impl RuleSet {
             self.ask_by_other_names(run, context, &mut layers);
         }
         let [builtin, written @ ..] = layers;
-        let mut said = Said::default();
+        let mut said = Said { builtin: builtin.best.map(|best| best.rule.rule.effect), ..Said::default() };
         for heard in written.iter().rev().filter(|heard| !heard.is_nothing()) {
             said.hear(*heard);
         }
