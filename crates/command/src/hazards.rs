@@ -18,6 +18,7 @@ mod code;
 mod command;
 mod contain;
 mod destroy;
+mod dry_runs;
 mod environment;
 mod files;
 mod flows;

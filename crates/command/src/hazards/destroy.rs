@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::Floor::{Ask, Deny};
 use super::command::Command;
+use super::dry_runs::only_tries;
 use super::files::RAW_DISKS;
 use super::shape::Shape;
 use super::target::Base;
@@ -158,8 +159,8 @@ pub(super) const SHAPES: &[Shape] = &[
             "nvme",
         ],
         fires: |command| {
-            // Without arguments, these programs print their usage, and these options only read.
-            command.words().next().is_some() && !command.has("-l --list --version --help -h -V -I")
+            // Without arguments, these programs print their usage.
+            command.words().next().is_some() && !command.only_asks_for_help() && !only_tries(command)
         },
         reason: "creates, changes or wipes a file system or a partition",
         fix: "ask the user to do it",
@@ -169,11 +170,16 @@ pub(super) const SHAPES: &[Shape] = &[
             "wipefs -a /dev/sda",
             "parted /dev/sda mklabel gpt",
             "mke2fs x",
+            "mkfs.xfs -l size=8m /dev/sda",
+            "mkfs.ext4 /dev/sda -V",
         ],
         clean: &[
             "npm run mkfs-docs",
             "cat mkfs.md",
             "fdisk -l",
+            "mkfs.ext4 -n /dev/sda",
+            "lvremove --test vg/lv",
+            "wipefs /dev/sda",
             "echo mkfs.ext4 /dev/sda",
             "mkfs.ext4 --version",
         ],

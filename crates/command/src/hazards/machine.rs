@@ -1,6 +1,7 @@
 //! Commands that change the machine: power, kernel, firewall, users and privileges.
 
 use super::Floor::{Ask, Deny};
+use super::dry_runs::only_tries;
 use super::shape::Shape;
 
 pub(super) const SHAPES: &[Shape] = &[
@@ -20,6 +21,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "kexec",
         ],
         fires: |command| match command.name {
+            _ if only_tries(command) => false,
             // Run levels: `init` without one, such as `git init`, is another program's subcommand.
             "init" | "telinit" => command.says(&["0", "1", "6", "s", "S"]),
             "systemctl" | "loginctl" => command.is_sub(&[
@@ -295,6 +297,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "mount" => command.operands().next().is_some() || command.has("-a --all"),
             "losetup" | "swapon" => command.operands().next().is_some(),
             "diskutil" | "hdiutil" => !command.is_sub(&["list", "info"]),
+            "zfs" | "btrfs" | "cryptsetup" if only_tries(command) => false,
             "zfs" | "btrfs" => command.is_sub(&["destroy", "rollback", "subvolume", "device", "replace"]),
             _ => true,
         },

@@ -428,7 +428,12 @@ static ROWS: &[Row] = rows! {
     // The shell.
     "shell" Allow "cd|echo|printf|test|[|exit|return|break|continue|shift|wait|umask|local|unset|getopts|read":
         "a word of the shell", [], ["cd src", "echo a $x", "printf '%s' \"$x\"", "[ -f a ]"], ["printf $x", "eval x", "source x"];
-    "shell-set" Allow "set ?*|-*|+*": "options and arguments of the shell", [], ["set -euo pipefail", "set +x", "set -- a"], ["set"];
+    "shell-set" Allow "set ?*|-*|+*": "options and arguments of the shell", [Deny(&["-a", "allexport"])], ["set -euo pipefail", "set +x", "set -- a"], ["set"];
+    // Every variable that is set later is exported, also by commands of the same shell that are judged by themselves.
+    "shell-set-export" Sandbox "set": "exports every variable that is set from then on", [Require(&["allexport"])],
+        ["set -o allexport"], ["set -e", "set"];
+    "shell-set-export-short" Sandbox "set": "exports every variable that is set from then on", [Require(&["-a"])],
+        ["set -a", "set -ea"], ["set -e", "set"];
     "shell-export" Allow "export|readonly|declare|typeset *=*": "sets variables", [], ["export A=1", "export A=\"$x\""], ["export", "export -p"];
     "shell-declare" Allow "declare|typeset|local|readonly|export -* *": "sets variables", [Deny(&["-p", "-m"])],
         ["declare -A m", "local -i n=1", "typeset -x A=1"], ["declare -p A", "declare -x", "typeset -xp A"];

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::looks_like_path;
 use crate::hazards::command::Command;
+use crate::hazards::dry_runs::only_tries;
 use stockade_shell::Arg;
 use stockade_shell::lookup::{Names, names};
 
@@ -188,6 +189,7 @@ fn operands_read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     let shows_certificates = command.name == "openssl" && command.is_sub(&["x509", "crl", "verify"]);
     if shows_certificates
         || NOT_READING.contains(command.name)
+        || only_tries(command)
         || (command.name == "git" && command.is_sub(GIT_QUIET))
     {
         return Vec::new();

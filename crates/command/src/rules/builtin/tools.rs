@@ -11,6 +11,7 @@ use super::{Deny, ELSEWHERE, GIT, Guard, Operands, Require, Row};
 /// Options of cloud clients that send data to another endpoint, or read it from a file.
 const CLOUD: Guard = Deny(&[
     "*file*://*",
+    "*fileb://*",
     "*http*://*",
     "--endpoint-url",
     "--cli-input-json",
@@ -125,12 +126,15 @@ pub(super) static TOOLS: &[Row] = rows! {
     "versions-list" Sandbox "asdf|mise|nvm|rbenv|pyenv|nodenv|volta|fnm|sdk list|ls|current|versions|version|which|where": "lists versions",
         [], ["asdf list", "nvm ls"], ["asdf install x", "nvm use 20", "mise exec -- x"];
     // Clusters and clouds.
+    "container-stacks" Allow "docker stack|swarm|secret ls|ps|services": "prints information about containers", [Deny(&["-H", "--host", "--config"])],
+        ["docker stack ls", "docker secret ls"], ["docker stack deploy x", "docker secret create x y"];
     "container-networks" Allow "docker|podman|nerdctl network|volume|buildx|builder|plugin|node|service inspect|ls|du": "prints information about containers",
         [Deny(&["-H", "--host", "--config"])], ["docker network inspect x", "docker buildx ls"], ["docker volume rm x", "docker inspect x", "docker buildx build ."];
     "cluster-rehearse" Allow "kubectl|oc apply|create|delete|label|annotate|scale|set|patch|replace|expose|autoscale": "shows what would be done",
         [Require(&["?-dry-run=client"]), REHEARSED], ["kubectl apply --dry-run=client -f x.yaml"],
         ["kubectl apply -f x", "kubectl apply --dry-run=none -f x", "kubectl create secret generic x --from-file=k --dry-run=client",
             "kubectl apply --dry-run=client -f http://e/x"];
+    "cluster-wait" Allow "kubectl|oc wait": "waits for the state of objects", [REHEARSED], ["kubectl wait --for=condition=ready pod/x"], ["kubectl delete pod x"];
     "cluster-rehearse-there" Allow "kubectl|oc apply|create|delete|label|annotate|scale|set|patch|replace|expose|autoscale": "shows what would be done",
         [Require(&["?-dry-run=server"]), REHEARSED], ["kubectl apply --dry-run=server -f x.yaml"], ["kubectl delete pod x"];
     "charts-local" Sandbox "helm template|lint|show|env|help|verify": "shows what a chart makes",
@@ -146,6 +150,17 @@ pub(super) static TOOLS: &[Row] = rows! {
         ["aws s3 ls", "aws ec2 describe-instances", "aws iam list-users"],
         ["aws s3 rm s3://b", "aws ec2 describe-instance-attribute --attribute userData", "aws ec2 describe-tags --endpoint-url http://e",
             "aws ec2 describe-tags --filters file:///etc/x", "aws secretsmanager get-secret-value", "aws lambda list-functions"];
+    "aws-read" Allow "aws cloudformation|ecs|lambda|glue|sfn|apigateway|ssm|batch|transfer|codepipeline|codebuild|wafv2|guardduty|budgets \
+        list-clusters|list-services|list-tasks|list-stacks|list-stack-resources|list-exports|describe-stacks|describe-stack-events|\
+        describe-stack-resources|describe-clusters|describe-services|describe-tasks|list-layers|list-aliases|list-versions-by-function|list-tags|\
+        list-state-machines|list-executions|get-rest-apis|list-pipelines|list-projects|list-web-acls|list-detectors|describe-budgets":
+        "tells about the cloud", [CLOUD],
+        ["aws cloudformation describe-stacks", "aws ecs list-clusters"],
+        ["aws ecs describe-task-definition --task-definition x", "aws lambda get-function --function-name x", "aws ssm get-parameters --names x"];
+    "aws-get" Allow "aws iam|s3api|cloudwatch|route53|ce \
+        get-user|get-role|get-policy|get-policy-version|get-role-policy|get-account-summary|get-bucket-*|head-bucket|head-object|get-metric-statistics|\
+        get-metric-data|get-hosted-zone|get-cost-and-usage": "tells about the cloud", [CLOUD],
+        ["aws iam get-user", "aws s3api get-bucket-policy --bucket x"], ["aws s3api get-object --bucket x --key y z", "aws iam create-access-key"];
     "aws-self" Allow "aws sts|configure get-caller-identity|list|list-profiles": "tells who is logged in", [CLOUD],
         ["aws sts get-caller-identity", "aws configure list"], ["aws sts get-session-token", "aws configure set x y", "aws configure export-credentials"];
     "gcloud-list" Allow "gcloud projects|organizations|services|config|auth|components|regions|zones list": "tells about the cloud", [CLOUD],
@@ -154,12 +169,24 @@ pub(super) static TOOLS: &[Row] = rows! {
         instances|disks|networks|subnets|zones|regions|firewall-rules|images|snapshots|machine-types|addresses|routers|clusters|node-pools|services|\
         revisions|topics|subscriptions|managed-zones|service-accounts|roles|versions|repositories|backups|operations list": "tells about the cloud", [CLOUD],
         ["gcloud compute instances list", "gcloud container clusters list"], ["gcloud compute ssh list", "gcloud compute instances delete x"];
+    "gcloud-describe" Allow "gcloud projects|organizations describe": "tells about the cloud", [CLOUD],
+        ["gcloud projects describe x"], ["gcloud projects delete x", "gcloud run services describe x"];
+    "gcloud-describe-kind" Allow "gcloud compute|iam|dns|pubsub|artifacts \
+        disks|networks|subnets|zones|regions|firewall-rules|images|snapshots|machine-types|addresses|routers|roles|managed-zones|topics|subscriptions|\
+        repositories describe": "tells about the cloud", [CLOUD], ["gcloud compute disks describe x"],
+        ["gcloud compute instances describe x", "gcloud container clusters describe x"];
+    "gcloud-setting" Allow "gcloud config get-value|get project|account|region|zone|compute/zone|compute/region|core/project|core/account":
+        "prints one setting", [CLOUD], ["gcloud config get-value project"], ["gcloud config get-value x/token", "gcloud config set project x"];
     "gcloud-tell" Allow "gcloud info|version|help": "tells its version and settings", [CLOUD], ["gcloud version"], ["gcloud init"];
     "azure-list" Allow "az account|group|vm|vmss|disk|aks|acr|image|snapshot list|show": "tells about the cloud", [CLOUD],
         ["az account show", "az vm list"], ["az account get-access-token", "az vm delete", "az webapp config appsettings list"];
     // gh(1) opens a browser with `--web`, and can print a token.
     "forge-read" Allow "gh|glab pr|mr|issue|run|release|repo|workflow|label|ci|milestone|project list|ls|view|status|diff|checks": "reads what is on the forge",
         [Deny(&["*/*/*", "-w", "--web", "--hostname"])], ["gh pr list", "gh pr view 1", "glab mr list"], ["gh pr create", "gh pr merge 1", "gh pr view 1 --web", "gh pr list -R e.example/a/b", "gh api x"];
-    "forge-search" Allow "gh search issues|prs|repos|code|commits": "reads what is on the forge", [Deny(&["-w", "--web"])], ["gh search issues x"], ["gh secret list"];
+    // Secrets are listed by name.
+    "forge-list" Allow "gh secret|gist|cache|ruleset|org|variable|extension|alias|ssh-key|gpg-key list": "reads what is on the forge",
+        [Deny(&["*/*/*", "-w", "--web", "--hostname"])], ["gh cache list", "gh secret list"],
+        ["gh secret set x", "gh gist create x", "gh cache delete x", "gh extension install x"];
+    "forge-search" Allow "gh search issues|prs|repos|code|commits": "reads what is on the forge", [Deny(&["-w", "--web"])], ["gh search issues x"], ["gh secret set x"];
     "forge-self" Allow "gh|glab auth status": "tells who is logged in", [Deny(&["-t", "--show-token"])], ["gh auth status"], ["gh auth status -t", "gh auth token"];
 };

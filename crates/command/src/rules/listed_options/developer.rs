@@ -32,7 +32,8 @@ pub(super) static DEVELOPER: [Listed; 9] = [
          -verify_email: -verify_ip: -policy_check -crl_check -crl_check_all -issuer_checks -a -v -V -b -o -p -d -f -r -e -m -s -c -stdname -psk -srp \
          -tls1 -tls1_1 -tls1_2 -tls1_3 -i -dump -dlimit: -offset: -length: -hex -bits: -generate -safe -checks: -help"),
     program(&["aws"],
-        "--all-availability-zones --auto-scaling-group-names --bucket --cli-connect-timeout --cli-read-timeout --cluster --cluster-arn --cluster-name --clusters --color \
+        "--all-availability-zones --account-id --dimensions --granularity --metrics --metric-name --period --statistics --time-period --stack-status-filter \
+         --launch-type --service-namespace --key --auto-scaling-group-names --bucket --cli-connect-timeout --cli-read-timeout --cluster --cluster-arn --cluster-name --clusters --color \
          --certificate-arn --stream-name --cluster-identifier --db-cluster-identifier --db-instance-identifier --delimiter --desired-status --distribution-id --domain-name --end-time --expand-source --filter --filters --function-name \
          --group-id --group-ids --group-name --group-names --help --hosted-zone-id --human-readable --image-ids --include-deleted --include-linked-accounts --instance-ids --key-id --key-names \
          --launch-configuration-names --limit --listener-arn --load-balancer-arn --load-balancer-arns --load-balancer-names --log-group-name \
