@@ -62,9 +62,11 @@ mod flow;
 mod fragments;
 #[cfg(feature = "serde")]
 mod json;
+mod lazy_prefilter;
 mod prefilter;
 mod regions;
 mod report;
+mod required_literal;
 mod rule;
 #[cfg(feature = "rule-files")]
 mod rule_file;

@@ -12,6 +12,7 @@ use crate::decoded::{Decoded, MAX_DEPTH, each_decoded};
 use crate::deobfuscate::{at_beginning, deobfuscate};
 use crate::error::RuleError;
 use crate::exact::{Exact, Hit, Run};
+use crate::lazy_prefilter::LazyPrefilter;
 use crate::prefilter::Prefilter;
 use crate::regions::Syntax;
 use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
@@ -35,7 +36,7 @@ struct Parts {
     builtin: Vec<&'static Rule<'static>>,
     user: Vec<RuleBuf>,
     exact: Exact,
-    prefilter: Prefilter,
+    prefilter: LazyPrefilter,
     /// Every rule in one list, made on demand.
     listed: OnceLock<Vec<RuleBuf>>,
 }
@@ -76,7 +77,7 @@ impl Scanner {
             let rules: Vec<_> = rules::all().collect();
             Scanner::of_parts(Parts {
                 exact: Exact::of_table(&rules),
-                prefilter: Prefilter::builtin(),
+                prefilter: LazyPrefilter::of(Prefilter::builtin()),
                 builtin: rules,
                 user: Vec::new(),
                 listed: OnceLock::new(),
@@ -152,7 +153,9 @@ impl Scanner {
             exact.add_rule(rule.severity, rule.category, checked.patterns);
             user.push(rule);
         }
-        let prefilter = prefilter.with(exact.custom_patterns());
+        let patterns_of = |rule: &&Rule<'_>| rule.patterns.len();
+        let count = builtin.iter().map(patterns_of).sum();
+        let prefilter = LazyPrefilter::of(prefilter).with(count, exact.custom_patterns());
         Self::of_parts(Parts { builtin, user, exact, prefilter, listed: OnceLock::new() })
     }
 
@@ -282,7 +285,7 @@ impl Scanner {
             return Candidates::all(self.parts.exact.patterns());
         }
         let mut found = Candidates::none();
-        work.prefilter += self.parts.prefilter.run(view, &mut found);
+        work.prefilter += self.parts.prefilter.run(view, self.parts.exact.custom_patterns(), &mut found);
         found
     }
 

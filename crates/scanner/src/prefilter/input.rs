@@ -40,17 +40,22 @@ impl PrefilterInput {
         self.grams.iter().map(|(_, gram)| gram.core).collect()
     }
 
-    /// Adds a pattern that was compiled as the exact engine does.
+    /// Adds a pattern that was compiled as the exact engine does. Patterns with a lower number may be missing.
     pub(super) fn add_automaton(
         &mut self,
+        number: usize,
         parsed: &Hir,
         nfa: &NFA,
         frequency: Frequency,
         efforts: &[Effort],
     ) {
-        let number = self.extents.len();
         let extent = self.add_graph(PatternId::Rule(number), parsed, &Graph::new(nfa), frequency, efforts);
-        self.extents.push(extent);
+        if self.extents.len() <= number {
+            self.extents.resize(number + 1, None);
+        }
+        if let Some(place) = self.extents.get_mut(number) {
+            *place = extent;
+        }
     }
 
     /// Adds the grams or the run of a pattern with this graph. The efforts to find grams are made one after another, until the
