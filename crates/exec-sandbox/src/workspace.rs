@@ -203,9 +203,17 @@ struct Search<'r, S> {
     /// The depth of the current package directory.
     packages: Option<usize>,
     repository: InRepository,
+    /// Whether nothing in the current directory matters, except for what is in the directories in it.
+    found_nothing: bool,
 }
 
 impl<S: Sink> Visit for Search<'_, S> {
+    const LISTS_ONCE: bool = true;
+
+    fn found_nothing(&self) -> bool {
+        self.found_nothing
+    }
+
     fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
         let own = here.path.file_name().map(fold_os).unwrap_or_default();
         self.packages = self.packages.filter(|depth| *depth < here.depth);
@@ -213,6 +221,7 @@ impl<S: Sink> Visit for Search<'_, S> {
             self.packages = Some(here.depth);
         }
         self.repository = self.repository.at(here);
+        self.found_nothing = !self.repository.is_in_one();
         let Some(names) = here.names else {
             self.ask_for_each_name(here);
             return BTreeSet::new();
@@ -247,7 +256,8 @@ fn fold_os(name: &OsStr) -> String {
 
 impl<'r, S: Sink> Search<'r, S> {
     fn new(root: &'r Root, sink: S) -> Self {
-        Self { root, sink, packages: None, repository: InRepository::default() }
+        let repository = InRepository::default();
+        Self { root, sink, packages: None, repository, found_nothing: false }
     }
 }
 
@@ -279,10 +289,14 @@ impl<S: Sink> Search<'_, S> {
     /// Handles a name by the table, and returns whether the search ends there.
     fn name(&mut self, here: &Here<'_>, entry: &Listed) -> bool {
         let (name, kind) = (Path::new(&entry.name), entry.kind);
+        self.found_nothing &= matches!(kind, FileType::RegularFile | FileType::Directory);
         if kind == FileType::Symlink {
             self.link(here, &entry.name);
         }
-        if fold_os(&entry.name) == ".git" {
+        let lossy = entry.name.to_string_lossy();
+        let folded = fold(&lossy);
+        if folded == ".git" {
+            self.found_nothing = false;
             let mode =
                 if kind == FileType::Directory { ProtectionMode::Pin } else { ProtectionMode::ReadOnly };
             self.note(here, name, mode);
@@ -292,12 +306,14 @@ impl<S: Sink> Search<'_, S> {
             self.note(here, name, ProtectionMode::Hide);
             return false;
         }
-        if kind == FileType::Directory && fold_os(&entry.name).starts_with(SLOTS_BESIDE) {
+        if kind == FileType::Directory && folded.starts_with(SLOTS_BESIDE) {
+            self.found_nothing = false;
             self.note(here, name, ProtectionMode::Hide);
             return true;
         }
         let mut is_covered = false;
-        for beginning in IN_ANY_FOLDER.with(&entry.name.to_string_lossy()) {
+        for beginning in IN_ANY_FOLDER.with(&lossy) {
+            self.found_nothing = false;
             match beginning.rest {
                 Some(rest) => self.below(here, name, rest).iter().for_each(|path| {
                     self.answer(here, beginning.name, path);
@@ -403,6 +419,7 @@ mod tests {
 
     use super::*;
     use std::fs;
+    use std::os::fd::AsFd as _;
 
     fn look_in(folder: &Path) -> Found {
         look(&roots::roots(Some(folder), &[]))
@@ -410,6 +427,46 @@ mod tests {
 
     fn paths(found: &Found) -> Vec<&str> {
         found.protected.iter().filter_map(|entry| entry.path.to_str()).collect()
+    }
+
+    fn is_known(folder: &Path) -> bool {
+        let opened = walk::open_root(folder).unwrap();
+        walk::known_folders(&walk::stamp_of(opened.as_fd(), Path::new("")).unwrap()).is_some()
+    }
+
+    /// Whatever changes in a directory that is known is found.
+    #[test]
+    fn a_directory_that_changed_is_listed_again() {
+        let workspace = tempfile::tempdir().unwrap();
+        let root = workspace.path().canonicalize().unwrap();
+        for folder in ["plain/inner", "moved", "with/.git/hooks", "linked"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::write(root.join("plain/notes.txt"), "").unwrap();
+        fs::write(root.join("moved/.envrc"), "").unwrap();
+        std::os::unix::fs::symlink("/etc", root.join("linked/etc")).unwrap();
+        assert!(paths(&look_in(&root)).iter().all(|path| !path.contains("plain")));
+        assert!(!is_known(&root.join("plain")), "it changed a moment ago");
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        let before = look_in(&root);
+        let names = ["plain", "plain/inner", "moved", "with", "with/.git", "linked"];
+        let known = names.map(|name| is_known(&root.join(name)));
+        let [is_local, ..] = known;
+        assert_eq!(known, [is_local, is_local, false, false, false, false]);
+        if !is_local {
+            println!("skipped: the times of this file system are not of this kernel");
+        }
+        assert_eq!(look_in(&root), before, "the same, although not all is listed again");
+
+        fs::write(root.join("plain/inner/.envrc"), "").unwrap();
+        fs::create_dir(root.join("plain/inner/.git")).unwrap();
+        fs::rename(root.join("moved"), root.join("plain/moved")).unwrap();
+        let after = look_in(&root);
+        let after = paths(&after);
+        for path in ["plain/inner/.envrc", "plain/inner/.git", "plain/moved/.envrc"] {
+            assert!(after.iter().any(|found| found.ends_with(path)), "{path} in {after:?}");
+        }
+        assert!(!after.iter().any(|path| path.ends_with("/moved/.envrc") && !path.contains("plain")));
     }
 
     /// More names than in any real directory, and more directories.

@@ -66,6 +66,7 @@ mod link;
 mod machine_code;
 mod media;
 mod name_case;
+mod owned_folder;
 mod owned_path;
 mod read_files;
 mod reader;
@@ -75,6 +76,8 @@ mod source;
 mod text_file;
 mod text_readings;
 mod trusted_file;
+#[cfg(target_os = "linux")]
+mod unchanged_folders;
 #[cfg(feature = "unpack")]
 mod unpack;
 mod walk;
@@ -91,6 +94,7 @@ pub use kernel_file::{read_kernel_file, read_kernel_line};
 pub use machine_code::{machine_code, starts_as_machine_code};
 pub use media::media;
 pub use name_case::NameCase;
+pub use owned_folder::real_owned_folder;
 pub use owned_path::{NotOwned, check_owned, check_owned_once};
 pub use read_files::{FileBytes, read_files, read_files_except};
 pub use reader::FileReader;
@@ -100,6 +104,8 @@ pub use source::{FileOptions, Source};
 pub use text_file::{TextFile, read_text};
 pub use text_readings::{FileNature, TextReadings};
 pub use trusted_file::{TrustedFileError, Writers, read_trusted};
+#[cfg(target_os = "linux")]
+pub use unchanged_folders::{FolderStamp, UnchangedFolders};
 #[cfg(feature = "unpack")]
 pub use unpack::{Packed, UnpackBudget, unpack};
 

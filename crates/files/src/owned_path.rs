@@ -138,7 +138,7 @@ fn check_from(checked: &Path, whole: &Path, mut see: impl FnMut(&Path, &Metadata
 }
 
 /// How long it is good to know that a directory was checked.
-const LASTING: Duration = Duration::from_secs(1);
+pub(crate) const LASTING: Duration = Duration::from_secs(1);
 
 /// Directories that were checked in this process, each with what it was then. No component of their paths is a link.
 ///
@@ -153,7 +153,7 @@ struct CheckedFolder {
 }
 
 /// Device, inode, owner, group and mode.
-type Stamp = (u64, u64, u32, u32, u32);
+pub(crate) type Stamp = (u64, u64, u32, u32, u32);
 
 impl Checked {
     fn now() -> Self {
@@ -170,18 +170,19 @@ impl Checked {
         }
         let above = self.0.iter().filter(|folder| path.starts_with(&folder.path));
         let deepest = above.max_by_key(|folder| folder.path.as_os_str().len())?;
-        let is_same = fs::symlink_metadata(&deepest.path).is_ok_and(|found| stamp(&found) == deepest.stamp);
+        let is_same =
+            fs::symlink_metadata(&deepest.path).is_ok_and(|found| stamp_of(&found) == deepest.stamp);
         is_same.then(|| deepest.path.clone())
     }
 
     fn add(&mut self, path: &Path, found: &Metadata) {
-        let (path, stamp, at) = (path.to_path_buf(), stamp(found), Instant::now());
+        let (path, stamp, at) = (path.to_path_buf(), stamp_of(found), Instant::now());
         self.0.retain(|folder| folder.path != path);
         self.0.push(CheckedFolder { path, stamp, at });
     }
 }
 
-fn stamp(found: &Metadata) -> Stamp {
+pub(crate) fn stamp_of(found: &Metadata) -> Stamp {
     (found.dev(), found.ino(), found.uid(), found.gid(), found.mode())
 }
 

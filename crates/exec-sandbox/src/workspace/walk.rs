@@ -12,16 +12,21 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, StatxFlags, chmod, openat, openat2, statx,
+    AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, StatxFlags, chmod, openat, openat2, statx,
 };
 use rustix::io::Errno;
+use stockade_files::{FolderStamp, UnchangedFolders};
 
 use crate::host::{FileIdentity, Searched, Stamp};
 
 /// Maximum number of open nested directories.
 const MAX_OPEN: usize = 128;
+
+/// Bytes for the entries of a directory: enough for nearly all, so that two calls of the kernel list it.
+const LISTING: usize = 32 << 10;
 
 /// A name in a directory.
 #[derive(Debug)]
@@ -45,8 +50,17 @@ pub(crate) struct Here<'w> {
 
 /// A visitor of directories.
 pub(crate) trait Visit {
+    /// Whether a directory is listed once, as long as it does not change and [`Visit::found_nothing`] in it. Only one implementation
+    /// may say so, since others would find other names.
+    const LISTS_ONCE: bool = false;
+
     /// Visits a directory, and returns the indexes of entries not to enter.
     fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize>;
+
+    /// Whether nothing in the last directory matters, except for what is in the directories in it.
+    fn found_nothing(&self) -> bool {
+        false
+    }
 }
 
 struct Level {
@@ -66,7 +80,7 @@ pub(crate) fn walk(root: &Path, visit: &mut impl Visit) -> Searched {
 pub(crate) fn walk_from(folder: OwnedFd, visit: &mut impl Visit) -> Searched {
     let Ok(stamp) = stamp_of(folder.as_fd(), Path::new("")) else { return Searched::InPart };
     let mut walk = Walk { levels: Vec::new(), path: PathBuf::new(), searched: Searched::Fully };
-    walk.enter(folder, stamp.file, 0, visit);
+    walk.enter(Opened::ByPath(folder), &stamp, 0, visit);
     while let Some(level) = walk.levels.last_mut() {
         match level.left.pop() {
             Some(name) => walk.descend(&name, visit),
@@ -100,6 +114,61 @@ pub(crate) fn stamp_of(folder: BorrowedFd<'_>, path: &Path) -> rustix::io::Resul
     })
 }
 
+/// A directory that was opened.
+enum Opened {
+    /// To be listed by this descriptor.
+    ToList(OwnedFd),
+    /// Without access to what is in it.
+    ByPath(OwnedFd),
+}
+
+impl Opened {
+    /// Opens a directory in another one, without following a symlink. One that its owner may not list is opened by its path.
+    fn below(folder: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<Self> {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match openat(folder, name, flags | OFlags::RDONLY, Mode::empty()) {
+            Err(Errno::ACCESS) => {}
+            opened => return opened.map(Self::ToList),
+        }
+        let open = |folder: BorrowedFd<'_>| openat(folder, name, flags | OFlags::PATH, Mode::empty());
+        in_an_open_folder(folder, open).map(Self::ByPath)
+    }
+
+    const fn folder(&self) -> &OwnedFd {
+        match self {
+            Self::ToList(folder) | Self::ByPath(folder) => folder,
+        }
+    }
+
+    fn list(&self) -> Option<Vec<Listed>> {
+        match self {
+            Self::ToList(folder) => entries_of(folder),
+            Self::ByPath(folder) => list(folder.as_fd()),
+        }
+    }
+
+    fn into_folder(self) -> OwnedFd {
+        match self {
+            Self::ToList(folder) | Self::ByPath(folder) => folder,
+        }
+    }
+}
+
+/// The directories in directories in which nothing else matters: a workspace is searched before a command and after it.
+static KNOWN: LazyLock<Mutex<UnchangedFolders>> = LazyLock::new(Mutex::default);
+
+/// Returns the directories in a directory that did not change since it was remembered.
+pub(super) fn known_folders(stamp: &Stamp) -> Option<Vec<Listed>> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let listed = |name: &OsString| Listed { name: name.clone(), kind: FileType::Directory };
+    Some(known.names(&folder_stamp(stamp))?.iter().map(listed).collect())
+}
+
+const fn folder_stamp(stamp: &Stamp) -> FolderStamp {
+    let FileIdentity { device, number, born } = stamp.file;
+    FolderStamp { device, number, born, modified: stamp.modified, changed: stamp.changed }
+}
+
 struct Walk {
     levels: Vec<Level>,
     path: PathBuf,
@@ -107,14 +176,26 @@ struct Walk {
 }
 
 impl Walk {
-    fn enter(&mut self, folder: OwnedFd, identity: FileIdentity, around: u64, visit: &mut impl Visit) {
-        let listed = list(folder.as_fd());
+    fn enter<V: Visit>(&mut self, opened: Opened, stamp: &Stamp, around: u64, visit: &mut V) {
+        let known = if V::LISTS_ONCE { known_folders(stamp) } else { None };
+        let is_new = known.is_none();
+        let listed = known.or_else(|| opened.list());
+        let (folder, identity) = (opened.into_folder(), stamp.file);
         if listed.is_none() {
             self.searched = Searched::InPart;
         }
         let (depth, names) = (self.levels.len(), listed.as_deref());
         let here = Here { folder: folder.as_fd(), path: &self.path, depth, around, names };
         let passed = visit.folder(&here);
+        if let Some(names) = names.filter(|_| V::LISTS_ONCE && is_new && visit.found_nothing()) {
+            let folders = names.iter().filter(|entry| entry.kind == FileType::Directory);
+            let folders = folders.map(|entry| entry.name.clone());
+            KNOWN.lock().unwrap_or_else(PoisonError::into_inner).remember(
+                folder.as_fd(),
+                folder_stamp(stamp),
+                folders,
+            );
+        }
         let folders = listed.into_iter().flatten().enumerate();
         let left = folders
             .filter(|(at, entry)| entry.kind == FileType::Directory && !passed.contains(at))
@@ -129,17 +210,15 @@ impl Walk {
 
     fn descend(&mut self, name: &OsStr, visit: &mut impl Visit) {
         let Some(Level { folder: Some(folder), around, .. }) = self.levels.last() else { return };
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = in_an_open_folder(folder.as_fd(), |folder| openat(folder, name, flags, Mode::empty()));
-        let entered = opened.and_then(|inner| {
-            let stamp = stamp_of(inner.as_fd(), Path::new(""))?;
-            Ok((inner, stamp.file))
+        let entered = Opened::below(folder.as_fd(), name).and_then(|inner| {
+            let stamp = stamp_of(inner.folder().as_fd(), Path::new(""))?;
+            Ok((inner, stamp))
         });
         match entered {
-            Ok((inner, identity)) => {
-                let around = and_then(*around, identity);
+            Ok((inner, stamp)) => {
+                let around = and_then(*around, stamp.file);
                 self.path.push(name);
-                self.enter(inner, identity, around, visit);
+                self.enter(inner, &stamp, around, visit);
             }
             // It was deleted or replaced meanwhile.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
@@ -195,10 +274,15 @@ fn and_then(around: u64, identity: FileIdentity) -> u64 {
 pub(crate) fn list(folder: BorrowedFd<'_>) -> Option<Vec<Listed>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let open = || openat(folder, ".", flags, Mode::empty());
-    let opened = in_an_open_folder(folder, |_| open()).ok()?;
-    let mut entries = Dir::new(opened).ok()?;
+    entries_of(&in_an_open_folder(folder, |_| open()).ok()?)
+}
+
+/// Reads the entries of a directory that was opened to be listed, and nothing was read of it yet.
+fn entries_of(folder: &OwnedFd) -> Option<Vec<Listed>> {
+    let mut room = Vec::with_capacity(LISTING);
+    let mut entries = RawDir::new(folder, room.spare_capacity_mut());
     let mut listed = Vec::new();
-    for entry in entries.by_ref() {
+    while let Some(entry) = entries.next() {
         let entry = entry.ok()?;
         let name = entry.file_name().to_bytes();
         if matches!(name, b"." | b"..") {
@@ -206,7 +290,7 @@ pub(crate) fn list(folder: BorrowedFd<'_>) -> Option<Vec<Listed>> {
         }
         let name = OsStr::from_bytes(name).to_os_string();
         let kind = match entry.file_type() {
-            FileType::Unknown => kind_of(folder, &name),
+            FileType::Unknown => kind_of(folder.as_fd(), &name),
             kind => kind,
         };
         listed.push(Listed { name, kind });
