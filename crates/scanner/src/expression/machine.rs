@@ -130,6 +130,7 @@ impl<'p> Program<'p> {
         let may_begin = |rest: &[u8]| prefix.is_none_or(|prefix| prefix.may_begin(rest));
         let mut start = within.start;
         let first = self.first_bytes().filter(|_| begin == Begin::Anywhere);
+        let few = first.and_then(few_bytes);
         let begins_word = self.has(BEGINS_WORD);
         let is_within_word = |at: usize| {
             let before = at.checked_sub(1).and_then(|before| text.get(before));
@@ -138,12 +139,16 @@ impl<'p> Program<'p> {
         loop {
             if let Some(first) = first {
                 let rest = part.get(start..).unwrap_or_default();
-                // The first byte is asked first: most bytes begin nothing.
-                let skipped = rest.iter().enumerate().position(|(at, byte)| {
-                    first.contains(*byte)
-                        && !is_within_word(start + at)
-                        && may_begin(rest.get(at..).unwrap_or_default())
-                });
+                let begins =
+                    |at: usize| !is_within_word(start + at) && may_begin(rest.get(at..).unwrap_or_default());
+                // The first byte is asked first: most bytes begin nothing. Many patterns begin with one letter, in either case.
+                let skipped = match few {
+                    Some([a, b, c]) => memchr::memchr3_iter(a, b, c, rest).find(|at| begins(*at)),
+                    None => {
+                        let mut bytes = rest.iter().enumerate();
+                        bytes.position(|(at, byte)| first.contains(*byte) && begins(at))
+                    }
+                };
                 run.spend(skipped.unwrap_or(rest.len()));
                 let Some(skipped) = skipped else { return Ok(None) };
                 start += skipped;
@@ -157,6 +162,14 @@ impl<'p> Program<'p> {
             start += 1;
         }
     }
+}
+
+/// Returns the bytes of a set of at most three; a smaller set has some of them twice.
+fn few_bytes(set: &ByteSet) -> Option<[u8; 3]> {
+    let mut bytes = set.bytes();
+    let first = bytes.next()?;
+    let (second, third) = (bytes.next().unwrap_or(first), bytes.next().unwrap_or(first));
+    bytes.next().is_none().then_some([first, second, third])
 }
 
 /// The next instruction, and the offset in the text at which it runs.
