@@ -11,13 +11,15 @@ use super::config::{AbsolutePaths, Answer, DangerousNames, HardLinks, Jail, Path
 /// everything below it.
 pub static STANDARD_FORBIDDEN_GLOBS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut globs: Vec<String> = DOCUMENTED.iter().map(|&glob| glob.to_owned()).collect();
-    let mut first_names: Vec<&str> = DOCUMENTED.iter().map(|glob| first_name(glob)).collect();
+    let mut first_names: Vec<(&str, &str)> = DOCUMENTED.iter().map(|glob| first_name(glob)).collect();
     let forbidden = |name: &&Name| name.scope == Scope::Anywhere && name.tools == Tools::Forbidden;
     for path in names().filter(forbidden).flat_map(|name| name.paths) {
         let glob = format!("**/{path}");
         let names: Vec<&str> = path.split('/').collect();
-        // One of its names begins as the first name of a wider glob does, which rules most of them out.
-        let may_fit = |first: &str| names.iter().any(|name| name.starts_with(first));
+        // One of its names begins and ends as the first name of a wider glob does, which rules nearly all of them out.
+        let may_fit = |(begin, end): &(&str, &str)| {
+            names.iter().any(|name| name.starts_with(begin) && name.ends_with(end))
+        };
         let mut others = globs.iter().zip(&first_names);
         // A second, redundant glob would have to be removed as well by a user who wants the file opened.
         if !others.any(|(wider, first)| may_fit(first) && fits(&glob, wider)) {
@@ -28,10 +30,11 @@ pub static STANDARD_FORBIDDEN_GLOBS: LazyLock<Vec<String>> = LazyLock::new(|| {
     globs
 });
 
-/// The first name in a glob, as far as it is no pattern.
-fn first_name(glob: &str) -> &str {
+/// How the first name in a glob begins and ends, as far as it is no pattern.
+fn first_name(glob: &str) -> (&str, &str) {
     let names = glob.strip_prefix("**/").unwrap_or(glob);
-    names.split(['*', '/']).next().unwrap_or_default()
+    let first = names.split('/').next().unwrap_or_default();
+    (first.split('*').next().unwrap_or_default(), first.rsplit('*').next().unwrap_or_default())
 }
 
 /// The documented list. A repository's folder is code that runs later, also below the workspace; `git~1` is its short name.
@@ -114,6 +117,15 @@ mod tests {
         "**/.terraform.d/credentials.tfrc.json", "**/.vault-token", "**/.boto", "**/.s3cfg", "**/.databrickscfg",
         "**/.snowsql/config", "**/.bash_history", "**/.zsh_history",
     ];
+
+    /// The quick test of beginnings and ends loses no glob that another one covers.
+    #[test]
+    fn no_glob_is_covered_by_an_earlier_one() {
+        for (number, glob) in STANDARD_FORBIDDEN_GLOBS.iter().enumerate().skip(DOCUMENTED.len()) {
+            let wider = STANDARD_FORBIDDEN_GLOBS.iter().take(number).find(|wider| fits(glob, wider));
+            assert_eq!(wider, None, "{glob}");
+        }
+    }
 
     #[test]
     fn what_was_ever_forbidden_still_is() {
