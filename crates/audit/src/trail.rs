@@ -27,6 +27,7 @@ use crate::store::{Seal, Store};
 use crate::verify::{Beside, Verified, verify};
 use crate::writers::{self, Writer};
 use stockade_credentials::Redactor;
+use stockade_files::real_path;
 use stockade_text::Timestamp;
 
 /// What writes to a trail.
@@ -404,7 +405,7 @@ impl AuditTrail {
     /// Where the register is, without links.
     fn register(&self) -> Option<PathBuf> {
         let folder = self.0.options.register.as_ref()?;
-        Some(std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()))
+        Some(real_path(folder).unwrap_or_else(|_| folder.clone()))
     }
 
     fn append(&self, event: AuditEvent, run: Option<&str>) -> Result<Recorded, AuditError> {
