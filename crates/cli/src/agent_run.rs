@@ -34,6 +34,21 @@ pub(crate) enum AgentRun {
 
 /// Opens a session of an agent. `set` overrides files and variables.
 pub(crate) fn open(agent: &str, workspace: &Path, set: &[(String, String)]) -> Result<Session, Failure> {
+    let config = configuration(agent, workspace, set)?;
+    let trail = trail::open(&config)
+        .map_err(|error| Failure::incomplete(with_causes(&error)).with_help(trail::ELSEWHERE))?;
+    // Each command is a process of its own.
+    trail.keep_journal();
+    let guard = agents::open(&config, agent, workspace).map_err(|error| undecided(&error))?;
+    Ok(agents::session(&guard, trail))
+}
+
+/// Loads the configuration for an agent in a workspace, and reports its notices.
+pub(crate) fn configuration(
+    agent: &str,
+    workspace: &Path,
+    set: &[(String, String)],
+) -> Result<Config, Failure> {
     let sources = ConfigSources {
         flags: set.to_vec(),
         agents: vec![agent.to_owned()],
@@ -43,12 +58,7 @@ pub(crate) fn open(agent: &str, workspace: &Path, set: &[(String, String)]) -> R
     for notice in config.notices() {
         say(&format!("note: {}\n", escape(&notice.to_string())));
     }
-    let trail = trail::open(&config)
-        .map_err(|error| Failure::incomplete(with_causes(&error)).with_help(trail::ELSEWHERE))?;
-    // Each command is a process of its own.
-    trail.keep_journal();
-    let guard = agents::open(&config, agent, workspace).map_err(|error| undecided(&error))?;
-    Ok(agents::session(&guard, trail))
+    Ok(config)
 }
 
 /// Restricts the commands of a session to a mode, if one was given. It can be stricter than the configuration, not looser.

@@ -54,6 +54,8 @@ pub struct PreparedRun {
     proxy: Option<EgressProxy>,
     /// The shared proxy of another program, if the command uses one.
     joined: Option<JoinedBroker>,
+    /// Entries of the hosts of its proxy.
+    hosts: Vec<String>,
     secrets: Option<Secrets>,
     record: RunRecord,
     /// Decisions that led to the run, which are not written yet.
@@ -131,6 +133,9 @@ impl PreparedRun {
             None => record,
         };
         let secrets = egress.as_ref().and_then(|egress| lend(egress).transpose()).transpose()?;
+        let written =
+            |egress: &Egress| egress.hosts.entries().iter().map(|entry| entry.written.to_owned()).collect();
+        let hosts = egress.as_ref().map(written).unwrap_or_default();
         let start = |egress| EgressProxy::start(egress, secrets.clone(), record.clone());
         let proxy = egress.map(start).transpose()?;
         if let Some(proxy) = &proxy {
@@ -149,6 +154,7 @@ impl PreparedRun {
             planned,
             proxy,
             joined,
+            hosts,
             secrets,
             record,
             decisions: Vec::new(),
@@ -178,6 +184,12 @@ impl PreparedRun {
     /// When this machine cannot create such a sandbox.
     pub fn plan(&self) -> Result<&Plan, &Refusal> {
         self.planned.as_ref()
+    }
+
+    /// Returns the entries of the hosts that the command may connect to.
+    #[must_use]
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
     }
 
     /// Returns the plan of a changed spec.

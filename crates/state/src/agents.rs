@@ -7,12 +7,19 @@ use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use stockade_guard::admission::answers::{AnswerStore, AnswerTerms, CommandAnswers};
 #[cfg(target_os = "linux")]
-use stockade_guard::audit::AuditTrail;
+use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::config::Config;
 use stockade_guard::policy::ToolCatalog;
 use stockade_guard::{Guard, GuardError, GuardOptions};
 #[cfg(target_os = "linux")]
 use stockade_guard::{LazyLimitStore, Session, SessionOptions};
+#[cfg(target_os = "linux")]
+use stockade_text::with_causes;
+#[cfg(target_os = "linux")]
+use tempfile::TempDir;
+
+#[cfg(target_os = "linux")]
+use crate::StateError;
 
 /// Parses the id of an agent.
 ///
@@ -44,6 +51,23 @@ pub fn session(guard: &Guard, trail: AuditTrail) -> Session {
     // The user's saved answers apply at every entry point.
     session.use_answers(Arc::new(CommandAnswers::new(AnswerTerms::MAX_TERMS, AnswerStore::of_user())));
     session
+}
+
+/// Opens a session whose decisions are not recorded, to look at what it would decide. The directory of its trail must be kept until
+/// the session is dropped.
+#[cfg(target_os = "linux")]
+pub fn unrecorded(config: &Config, agent: &str, workspace: &Path) -> Result<(Session, TempDir), StateError> {
+    let guard = open(config, agent, workspace).map_err(|error| {
+        let failed = StateError::input(with_causes(&error));
+        match error.fix() {
+            Some(fix) => failed.with_help(fix),
+            None => failed,
+        }
+    })?;
+    let folder = tempfile::tempdir().map_err(StateError::unavailable)?;
+    let trail = AuditTrail::open(&folder.path().join("unrecorded.jsonl"), AuditOptions::default());
+    let trail = trail.map_err(|error| StateError::unavailable(with_causes(&error)))?;
+    Ok((session(&guard, trail), folder))
 }
 
 #[cfg(test)]

@@ -51,7 +51,8 @@ Examples:
   stockade exec --backend docker --image node@sha256:… -- npm test
                                                   run in a container
   stockade exec --review -- npm audit fix         hold changes for review with 'stockade changes'
-  stockade exec --dry-run -- make                 print the sandbox plan without running anything";
+  stockade exec --dry-run -- make                 print the sandbox plan without running anything
+  stockade exec --agent claude --dry-run -- make  the same as a command of this agent, without recording it";
 
 const MORE: &str = "\
 TIME is a number of seconds or such as 90s, 5m or 2h; SIZE is such as 512M or 2G.
@@ -65,9 +66,9 @@ const REFUSED: u8 = 126;
 
 /// Options that conflict with --agent, whose configuration decides. Mode, time limit and output limit can still narrow it.
 #[rustfmt::skip]
-const SHAPING: [&str; 30] = [
+const SHAPING: [&str; 29] = [
     "no_rules", "read_only_paths", "shared_paths", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time_ms", "processors", "memory_bytes", "processes", "priority", "max_connections", "max_requests",
-    "file_size_bytes", "disk_bytes", "disk_files", "require", "backend", "backend_option", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
+    "file_size_bytes", "disk_bytes", "disk_files", "require", "backend", "backend_option", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit",
 ];
 
 #[derive(Debug, clap::Args)]
@@ -305,7 +306,7 @@ fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {
     if args.form.is_some() && args.network == Reach::Observe {
         return failed(args, &"--as does not support --network observe; name the hosts with --allow-host");
     }
-    let shown = match prepared.plan().map(|plan| shown::plan(plan, args.form, &args.allow_host)) {
+    let shown = match prepared.plan().map(|plan| shown::plan(plan, args.form, prepared.hosts())) {
         Ok(Ok(shown)) => shown,
         Ok(Err(why)) => return failed(args, &why),
         Err(refusal) => return refused(args, refusal),

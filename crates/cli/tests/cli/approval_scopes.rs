@@ -118,3 +118,27 @@ fn an_approval_for_once_is_used_once() {
     let refused = run(&home, &["allow", "--once", "claude", "docs.example"]);
     assert_eq!((refused.code, refused.text.contains("only a command")), (Some(2), true), "{}", refused.text);
 }
+
+/// The plan of an agent's command has what its configuration gives it. Nothing runs, and nothing is recorded or used up.
+#[test]
+fn the_plan_of_an_agent_is_shown() {
+    let home = Home::new();
+    home.configure("agents.claude.allowedNetHosts = [\"docs.example\"]\n");
+    let plan = |command: &[&str]| {
+        let before = ["exec", "--agent", "claude", "--dry-run", "--"];
+        run(&home, &[&before[..], command].concat())
+    };
+    let made = plan(&["sh", "-c", "echo x > made"]);
+    assert_eq!((made.code, made.text.contains("docs.example")), (Some(0), true), "{}", made.text);
+    done(&home, &["allow", "--once", "claude", "git push origin main"]);
+    for _ in 0..2 {
+        let allowed = plan(&["git", "push", "origin", "main"]);
+        assert_eq!(allowed.code, Some(0), "{}", allowed.text);
+    }
+    let asked = plan(&["npm", "ci"]);
+    assert_eq!((asked.code, asked.text.contains("registry.npmjs.org")), (Some(126), true), "{}", asked.text);
+    let denied = plan(&["rm", "-rf", "/"]);
+    assert_eq!((denied.code, denied.text.contains("docs.example")), (Some(126), false), "{}", denied.text);
+    assert!(!home.project().join("made").exists());
+    assert!(!home.path().join(".local/state/stockade/audit.db").exists());
+}

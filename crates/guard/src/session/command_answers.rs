@@ -54,7 +54,7 @@ impl Session {
         self.decided_by_person(pending, Reply::Decision(reply))
     }
 
-    fn judged_again<'t>(&self, pending: &'t PendingRun) -> CommandDecision<'t, '_> {
+    pub(super) fn judged_again<'t>(&self, pending: &'t PendingRun) -> CommandDecision<'t, '_> {
         self.guard.decide_command(&pending.text, &Default::default(), &self.guard.command_place())
     }
 

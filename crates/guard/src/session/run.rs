@@ -112,18 +112,36 @@ impl Session {
     /// # Errors
     /// As [`Session::run`].
     pub fn would_run(&self, text: &str) -> Result<WouldRun, GuardError> {
-        Ok(match self.dispatch(text, Streams::default(), AnswerUse::Looks)? {
-            Dispatch::Start(decision, _, place) => WouldRun { decision, place: Some(place) },
+        Ok(self.plan(text)?.0)
+    }
+
+    /// Decides like [`Session::would_run`], and prepares the command as it would run at once, or in the sandbox after the user
+    /// agrees.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub fn plan(&self, text: &str) -> Result<(WouldRun, Option<PreparedRun>), GuardError> {
+        let mut prepared = None;
+        let would = match self.dispatch(text, Streams::default(), AnswerUse::Looks)? {
+            Dispatch::Start(decision, its, place) => {
+                prepared = Some(*its);
+                WouldRun { decision, place: Some(place) }
+            }
             Dispatch::Answered(RunAnswer::Unsandboxed(decision)) => {
                 WouldRun { decision, place: Some(RunPlace::Unsandboxed) }
             }
             Dispatch::Answered(RunAnswer::Pending(pending)) => {
+                if pending.place == RunPlace::Sandbox {
+                    let judged = self.judged_again(&pending);
+                    prepared = Some(self.prepare_approved(&judged, OnUnavailable::Refuse, self.mode())?);
+                }
                 WouldRun { decision: pending.decision.clone(), place: Some(pending.place) }
             }
             Dispatch::Answered(RunAnswer::Refused(decision)) => WouldRun { decision, place: None },
             // `dispatch` runs nothing, so this variant does not occur.
             Dispatch::Answered(RunAnswer::Ran(ran)) => WouldRun { decision: ran.decision, place: None },
-        })
+        };
+        Ok((would, prepared))
     }
 
     /// Judges a command, and determines where it runs.

@@ -23,7 +23,10 @@ pub(super) struct ShownPlan {
 /// Formats a plan, or returns why it cannot be expressed.
 pub(super) fn plan(plan: &Plan, form: Option<PlanForm>, hosts: &[String]) -> Result<ShownPlan, String> {
     match form {
-        None => Ok(ShownPlan { text: escape_lines(&plan.to_string()), lost: Vec::new() }),
+        None => {
+            let hosts: String = hosts.iter().map(|host| format!("host     {host}\n")).collect();
+            Ok(ShownPlan { text: escape_lines(&format!("{plan}{hosts}")), lost: Vec::new() })
+        }
         Some(PlanForm::OpenShell) => {
             let hosts = HostList::compile(hosts).map_err(|error| error.to_string())?;
             let policy = openshell_policy(plan, Some(&hosts)).map_err(|error| error.to_string())?;

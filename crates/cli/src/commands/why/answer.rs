@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::command::Effect;
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::policy::Access;
@@ -13,7 +12,7 @@ use tempfile::TempDir;
 
 use super::asked::Kind;
 use crate::agent_run::undecided;
-use crate::failure::{Failure, with_causes};
+use crate::failure::Failure;
 use stockade_state::agents;
 
 /// Tool name for calls of file tools.
@@ -59,13 +58,8 @@ impl Asked {
         let sources =
             ConfigSources { agents: vec![agent.to_owned()], ..ConfigSources::of_process(workspace) };
         let config = Config::load(&sources).map_err(|error| crate::commands::config::failure(&error))?;
-        let guard = agents::open(&config, agent, workspace).map_err(|error| undecided(&error))?;
-        let folder = tempfile::tempdir().map_err(|error| {
-            Failure::incomplete(format_args!("cannot create a temporary directory: {error}"))
-        })?;
-        let trail = AuditTrail::open(&folder.path().join("why.jsonl"), AuditOptions::default())
-            .map_err(|error| Failure::incomplete(with_causes(&error)))?;
-        Ok(Self { session: agents::session(&guard, trail), config, _folder: folder })
+        let (session, folder) = agents::unrecorded(&config, agent, workspace)?;
+        Ok(Self { session, config, _folder: folder })
     }
 
     pub(super) fn workspace(&self) -> &Path {
