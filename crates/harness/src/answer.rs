@@ -160,7 +160,8 @@ pub fn before(harness: &Harness, call: &ToolCall, verdict: HookVerdict) -> HookO
         HookVerdict::Ask(why) => deny(
             harness,
             &format!(
-                "{why}\nThe user has to agree, and cannot be asked here: do not try another spelling, and tell the user."
+                "{why}\nThe user has to agree, and cannot be asked here: do not try another spelling, and tell the user, \
+                 who is asked in `stockade watch` while that runs."
             ),
         ),
         HookVerdict::Rewrite(input) => rewrite(harness, call, &input),

@@ -21,7 +21,7 @@ const WAITS: &str = "The user is asked in `stockade watch`, and has not answered
                      after a yes, within ten minutes, repeat exactly this call.";
 
 /// What the model reads about a question that the user answered with no.
-const DENIED: &str = "The user has denied this call. Do not try it in any other way.";
+const DENIED: &str = "the user has denied this call; do not try it in any other way";
 
 impl Agent<'_> {
     /// Whether questions about this call can be answered at another terminal.
@@ -68,7 +68,16 @@ impl Agent<'_> {
         let Some(said) = said else { return Ok(verdict) };
         self.session.record_answer(decision, said.name()).map_err(|error| error.to_string())?;
         Ok(match (said, &objection.instead) {
-            (QuestionAnswer::Deny, _) => HookVerdict::Deny(with(objection, DENIED)),
+            // The way to allow it from now on is not what the user wants to read now.
+            (QuestionAnswer::Deny, _) => HookVerdict::Deny(Objection {
+                text: format!(
+                    "stockade: {} ({}); {DENIED} [{}]",
+                    decision.reason, decision.rule, decision.id
+                ),
+                instead: None,
+                basis: ObjectionBasis::Floor,
+                ..objection.clone()
+            }),
             (QuestionAnswer::Allow, Some(input)) => HookVerdict::Rewrite(input.clone()),
             (QuestionAnswer::Allow, None) => HookVerdict::Silent,
         })

@@ -66,11 +66,16 @@ pub(crate) fn run(args: &WatchArgs, color: ColorChoice) -> Result<Exit, Failure>
     }
 }
 
-/// Reads new decisions from the trail, which may not exist yet.
+/// Reads new decisions from the trail, which may not exist yet, or only just be created.
 pub(super) struct Follow {
     trail: Option<AuditTrail>,
     query: AuditQuery,
+    /// How often in a row it could not be read.
+    failures: u32,
 }
+
+/// Number of failures in a row after which the trail counts as unreadable.
+const MAX_FAILURES: u32 = 25;
 
 impl Follow {
     fn of(args: &WatchArgs) -> Self {
@@ -79,14 +84,28 @@ impl Follow {
 
     /// Follows the decisions of an agent, or of all agents, from this number of earlier ones on.
     pub(super) fn new(agent: Option<String>, limit: usize) -> Self {
-        Self {
-            trail: None,
-            query: AuditQuery { agent, limit: limit.min(MAX_QUERY), ..AuditQuery::default() },
-        }
+        let query = AuditQuery { agent, limit: limit.min(MAX_QUERY), ..AuditQuery::default() };
+        Self { trail: None, query, failures: 0 }
     }
 
     /// Returns the new decisions and answers, the newest last.
     pub(super) fn next(&mut self) -> Result<Vec<AuditRecord>, Failure> {
+        match self.read() {
+            Ok(records) => {
+                self.failures = 0;
+                Ok(records)
+            }
+            // A watch that ends would no longer be asked.
+            Err(_) if self.failures < MAX_FAILURES => {
+                self.failures += 1;
+                self.trail = None;
+                Ok(Vec::new())
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn read(&mut self) -> Result<Vec<AuditRecord>, Failure> {
         if self.trail.is_none() && audit::path(None)?.exists() {
             self.trail = Some(audit::open(None)?);
         }
