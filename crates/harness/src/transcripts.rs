@@ -128,6 +128,7 @@ fn timestamp(text: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use serde_json::json;
 
     fn read(lines: &[Value]) -> Vec<RecordedCall> {
@@ -202,5 +203,60 @@ mod tests {
             assert_eq!(reader.calls(line), Ok(Vec::new()), "{line}");
         }
         assert_eq!(reader.cwd, None);
+    }
+
+    /// JSON whose members have names that the reader looks for, in any form.
+    fn any_line() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<i64>().prop_map(Value::from),
+            "(?s).{0,12}".prop_map(Value::from),
+            prop::sample::select(vec![
+                "tool_use",
+                "function_call",
+                "local_shell_call",
+                "custom_tool_call",
+                "Bash",
+                "{}",
+                "/w"
+            ])
+            .prop_map(Value::from),
+        ];
+        let names = vec![
+            "type",
+            "message",
+            "content",
+            "name",
+            "input",
+            "payload",
+            "arguments",
+            "action",
+            "command",
+            "cwd",
+            "timestamp",
+        ];
+        leaf.prop_recursive(5, 64, 6, move |inner| {
+            let members = prop::collection::vec((prop::sample::select(names.clone()), inner.clone()), 0..6);
+            prop_oneof![
+                prop::collection::vec(inner, 0..4).prop_map(Value::from),
+                members.prop_map(Value::from_iter),
+            ]
+        })
+    }
+
+    proptest! {
+        /// Whatever a line is, its calls have a name and a table of arguments, and what they ask for is found or refused.
+        #[test]
+        fn every_call_of_any_line_can_be_decided(lines in prop::collection::vec(any_line(), 1..4), text in "(?s).{0,80}") {
+            let mut reader = TranscriptReader::default();
+            reader.calls(&text).ok();
+            for line in lines {
+                for recorded in reader.calls(&line.to_string()).unwrap_or_default() {
+                    prop_assert!(recorded.call.input.is_object() && recorded.call.server.is_none());
+                    prop_assert!(recorded.call.origin.cwd == Path::new("") || recorded.call.origin.cwd.is_absolute());
+                    crate::requests::requested(&recorded.call).ok();
+                }
+            }
+        }
     }
 }

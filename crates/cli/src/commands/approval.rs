@@ -334,7 +334,7 @@ fn absolute(path: &str, workspace: &Path) -> PathBuf {
 
 /// Returns what a printed `stockade allow` line would allow: the agent, its workspace if the line names one, and the things.
 pub(super) fn needs_of(line: &str, here: &Path) -> Option<(String, PathBuf, Vec<Need>)> {
-    let words = last::words(line.strip_prefix("stockade allow ")?)?;
+    let words = last::words(last::arguments(line)?)?;
     let read = RecordedArgs::try_parse_from(["stockade".to_owned()].into_iter().chain(words));
     let args = read.ok()?.args;
     let workspace = here.join(&args.workspace);

@@ -153,6 +153,24 @@ fn transcripts_are_decided_by_the_rules_of_today() {
     assert_eq!(learn(&home, &["codex", "--from", &of_file])["proposed"], codex["proposed"]);
 }
 
+/// A host that the egress proxy refused to a command is proposed, and answers the last refusal.
+#[test]
+fn hosts_that_commands_were_refused_are_proposed() {
+    let home = Home::new();
+    home.configure("[agents.claude]\nallowedNetHosts = [\"docs.example:443\"]\n");
+    let script =
+        "import urllib.request as r\ntry: r.urlopen('https://refused.example/')\nexcept Exception: pass\n";
+    fs::write(home.project().join("t.py"), script).unwrap();
+    let ran =
+        home.run(STOCKADE, &["exec", "--agent", "claude", "--workspace", ".", "--", "python3", "t.py"], b"");
+    assert!(ran.status.success(), "{ran:?}");
+    let wanted = [("host refused.example:443", 1)];
+    assert_eq!(rows(&learn(&home, &["claude"])["proposed"]), owned(&wanted), "{ran:?}");
+    let (text, code) = run(&home, &["allow", "--last", "--yes"]);
+    assert_eq!((code, text.contains("refused.example:443")), (Some(0), true), "{text}");
+    assert_eq!(learn(&home, &["claude"])["proposed"], json!([]));
+}
+
 /// A transcript that is damaged, hostile or too long is not taken for a whole one.
 #[test]
 fn what_cannot_be_read_is_reported() {

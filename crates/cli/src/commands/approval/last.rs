@@ -25,7 +25,7 @@ pub(super) fn find(agent: Option<&str>) -> Result<LastStop, Failure> {
     let record = record.ok_or_else(|| Failure::usage("no question and no refusal is on record"))?;
     let told = told(&record);
     let line = detail(&record, "toAllow").unwrap_or_default();
-    match line.strip_prefix("stockade allow ").and_then(words) {
+    match arguments(&line).and_then(words) {
         Some(arguments) => Ok(LastStop { arguments, told }),
         None => {
             let failure = Failure::usage(format_args!("no approval answers the last one: {told}"));
@@ -66,6 +66,14 @@ fn told(record: &AuditRecord) -> String {
         text(detail(record, "reason")),
         text(record.rule.clone()),
     )
+}
+
+/// How a refusal by the egress proxy, which the command reads, begins its line.
+const TO_THE_COMMAND: &str = "ask the user to run: ";
+
+/// Returns the arguments of the `stockade allow` that a record names.
+pub(super) fn arguments(line: &str) -> Option<&str> {
+    line.strip_prefix(TO_THE_COMMAND).unwrap_or(line).strip_prefix("stockade allow ")
 }
 
 /// Splits a command line that this program has quoted: plain words, and parts in single quotes. Nothing is expanded.

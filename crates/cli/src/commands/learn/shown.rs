@@ -33,8 +33,10 @@ pub(super) fn text(lessons: &[Lesson], problems: &[String], agent: Option<&str>,
 fn of_agent(lesson: &Lesson, applies: bool) -> String {
     let Lesson { agent, calls, allowed, proposed, never } = lesson;
     let different = allowed + proposed.len() + never.len();
-    let mut out =
-        format!("agent {agent}: {calls} calls, {different} different ones; today's rules allow {allowed}\n");
+    let mut out = format!(
+        "agent {agent}: {calls} call{}, {different} different; today's rules allow {allowed}\n",
+        if *calls == 1 { "" } else { "s" }
+    );
     if !proposed.is_empty() {
         let file = SavedRules::of_agent(agent).map(|store| escape_path(store.path()));
         let file = file.unwrap_or_else(|_| "configuration".to_owned());
