@@ -56,6 +56,8 @@ pub(super) enum Probe {
     Recorded,
     /// Is the witness told of what is on record?
     Anchored,
+    /// What does a hook answer about the command?
+    Hooked(&'static str),
     /// Is something answered that is only asked for, and is it on record?
     Evaluated,
 }

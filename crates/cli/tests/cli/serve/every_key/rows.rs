@@ -26,6 +26,9 @@ const NO_LINE: &[EntryPoint] = &[EntryPoint::Crate, EntryPoint::Serve];
 /// The crate looks at the home of the user that runs it, and leaves to its caller what is only asked for.
 const NO_CRATE: &[EntryPoint] = &[EntryPoint::Line, EntryPoint::Serve];
 
+/// A program that asks the server has no hook.
+const HOOK: &[EntryPoint] = &[EntryPoint::Line];
+
 const fn row(key: &'static str, values: [&'static str; 2], probe: Probe) -> Row {
     Row { key, values, with: &[], probe, entry_points: ALL, needs: Needs::Nothing }
 }
@@ -134,6 +137,7 @@ pub(super) const ROWS: &[Row] = &[
     row("agents.bot.commands.sessionAnswerMinutes", ["0", "720"], Probe::Answered("allow-session")).with(UNMATCHED).at(NO_LINE),
     row("agents.bot.commands.keptAnswerDays", ["0", "30"], Probe::Answered("allow-always")).with(UNMATCHED),
     row("agents.bot.commands.rules", ["[]", "[{\"id\": \"no-date\", \"prefix\": [\"date\"], \"decision\": \"deny\"}]"], Probe::Command("date")),
+    row("agents.bot.hookMode", ["enforce", "observe"], Probe::Hooked("git push")).at(HOOK),
     row("security.permission.enableNodePermissions", ["false", "true"], Probe::Run(&["touch", "made"])).with(FULL),
     row("security.permission.allowedFsPaths", ["[]", "[\"HOME/data\"]"], Probe::Run(&["test", "-e", "HOME/data/x"])).with(NODE),
     row("security.permission.allowedNetHosts", ["[]", "[\"api.example\"]"], Probe::Host("api.example:443")).with(NODE),

@@ -1,8 +1,9 @@
 //! By the command line.
 
+use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{House, Probe, TASK, UNNAMED, by_crate, ended, held, output, recorded, refused, skill, told};
 use crate::support::STOCKADE;
@@ -59,11 +60,32 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
             exec(house, &["true"]);
             told(&house.home())
         }
+        Probe::Hooked(text) => hooked(house, text),
         Probe::Evaluated => {
             let output = stockade(house, &["check", "command", "ls"]);
             evaluated(house, output.status.code() == Some(0))
         }
     }
+}
+
+/// The decision of a hook; nothing where it has no objection.
+fn hooked(house: &House, command: &str) -> String {
+    let call = json!({
+        "session_id": "s", "cwd": house.work(), "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}
+    });
+    let mut hook = Command::new(STOCKADE);
+    hook.args(["hook", "--harness", "claude", "--agent", "bot"]).env_clear().env("HOME", house.home());
+    let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(call.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    if output.stdout.is_empty() {
+        return String::new();
+    }
+    text_of(&document(&output)["hookSpecificOutput"]["permissionDecision"])
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 /// Whether something was answered, and how much is on record.

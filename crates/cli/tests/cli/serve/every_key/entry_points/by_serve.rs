@@ -85,6 +85,7 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
             told(&house.home())
         }
         Probe::Evaluated => unreachable!("asked above"),
+        Probe::Hooked(_) => unreachable!("a program that asks the server has no hook"),
     }
 }
 
