@@ -46,7 +46,7 @@ mod windows;
 pub(crate) use carried::carried;
 use command::Command;
 pub use files::{DangerousName, of_name};
-pub(crate) use files::{at_home as files_at_home, outside as files_outside};
+pub(crate) use files::{Whereabouts, at_home as files_at_home, outside as files_outside};
 pub(crate) use flows::{HIDDEN_FETCH_ID, changes_folder, git_elsewhere};
 pub(crate) use links::{at_their_ends, followed};
 pub(crate) use lists::{adds_harmless_names, know_what_is_listed};

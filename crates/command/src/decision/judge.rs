@@ -6,7 +6,7 @@ use super::CommandDecision;
 use super::part::{Action, Cause, Part};
 use super::policy::{CommandPolicy, Substitutions};
 use crate::context::{CommandContext, PartContext};
-use crate::hazards::{self, Floor, Hazard};
+use crate::hazards::{self, Floor, Hazard, Whereabouts};
 use crate::rules::builtin;
 use crate::rules::effect::{Effect, Layer};
 use crate::rules::matcher::Compiled;
@@ -82,6 +82,8 @@ struct Grant<'p> {
     span: Span,
     env: &'p [String],
     redirects: Redirects,
+    /// Whether it is not a built-in rule.
+    is_of_user: bool,
 }
 
 impl<'t, 'p> Judge<'t, 'p, '_> {
@@ -192,17 +194,18 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
 
     fn actions(&mut self, actions: &mut Actions<'t>, followed: Option<&Actions<'t>>) {
         let adds = hazards::adds_harmless_names(actions, self.text);
+        let places = Whereabouts::of(actions, self.context);
         let runs = std::mem::take(&mut actions.runs);
         // After a `cd`, relative paths can resolve anywhere, so rules about directories no longer permit.
         let moves = runs.iter().any(hazards::changes_folder);
         let context = PartContext { context: self.context, moves, adds_harmless_names: false };
-        let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
+        let needs_grants = !actions.assignments.is_empty() || !actions.redirects.is_empty();
         let mut grants = Vec::new();
         let runs_programs = runs.iter().any(runs_program);
         let assigned = self.assigned(&actions.assignments);
         let mut computed = 0;
         self.parts.reserve(runs.len());
-        for (run, adds_harmless_names) in runs.into_iter().zip(adds) {
+        for (place, (run, adds_harmless_names)) in runs.into_iter().zip(adds).enumerate() {
             // The body of a function is judged where it is defined.
             if run.invocation == InvocationKind::Function {
                 continue;
@@ -212,6 +215,8 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             let (span, is_written) = (run.span, run.invocation == InvocationKind::AsWritten);
             let context = PartContext { adds_harmless_names, ..context };
             let mut part = self.run(run, &context, follows);
+            let end = followed.and_then(|followed| followed.runs.get(place));
+            self.reads_outside(end, place, &places, &mut part);
             if part.run().is_some_and(|run| run.program().is_none()) {
                 computed += 1;
                 // Above the limit, each is judged with the words of the whole text.
@@ -229,7 +234,9 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             let end = followed.and_then(|followed| followed.redirects.get(place)).unwrap_or(redirect);
             self.write(redirect, end, owner(&grants, redirect.span), &context);
         }
-        for redirect in &actions.redirects {
+        for (place, redirect) in actions.redirects.iter().enumerate() {
+            let end = followed.and_then(|followed| followed.redirects.get(place)).unwrap_or(redirect);
+            self.read((place, redirect, end), owner(&grants, redirect.span), &places);
             self.expressions_on_file(redirect);
         }
         for assignment in &actions.assignments {
@@ -273,6 +280,43 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             part.raise(rule.rule.effect, by_rule(rule));
         }
         part
+    }
+
+    /// Raises the effect of a command that a built-in rule allows, if it reads outside the workspace. `end` is the command with the
+    /// places to which its words lead.
+    fn reads_outside(
+        &self,
+        end: Option<&Run<'_>>,
+        index: usize,
+        places: &Whereabouts<'_>,
+        part: &mut Part<'t, 'p>,
+    ) {
+        let is_builtin = matches!(&part.cause, Cause::Rule { layer: Layer::BuiltIn, .. });
+        if !is_builtin || part.effect != Effect::Allow {
+            return;
+        }
+        let mut runs = part.run().into_iter().chain(end);
+        let found = runs.find_map(|run| places.read_outside(run, index));
+        if let Some(hazard) = found.filter(|hazard| !self.policy.is_overridden(hazard.id)) {
+            part.raise(Effect::Sandbox, Cause::Hazard(hazard));
+        }
+    }
+
+    /// Applies the hazard of a redirection that reads outside the workspace, unless a rule of the user allows its command.
+    fn read(
+        &mut self,
+        (place, redirect, end): (usize, &Redirect<'t>, &Redirect<'_>),
+        grant: Option<&Grant<'p>>,
+        places: &Whereabouts<'_>,
+    ) {
+        if grant.is_some_and(|grant| grant.is_of_user) {
+            return;
+        }
+        let outside = |one: &Redirect<'_>| places.redirect_outside(one, place);
+        let found = outside(redirect).or_else(|| outside(end));
+        if let Some(hazard) = found.filter(|hazard| !self.policy.is_overridden(hazard.id)) {
+            self.whole(redirect.span, Effect::Sandbox, Cause::Hazard(hazard));
+        }
     }
 
     /// Raises the effect of a command that a rule of the user allows, if its words name a program or a file outside the workspace, and
@@ -447,8 +491,13 @@ fn words(run: &Run<'_>) -> String {
 
 fn grant<'p>(part: &Part<'_, 'p>, span: Span) -> Grant<'p> {
     match &part.cause {
-        Cause::Rule { rule, .. } => Grant { span, env: &rule.guards.env, redirects: rule.guards.redirects },
-        _ => Grant { span, env: &[], redirects: Redirects::Null },
+        Cause::Rule { rule, layer } => Grant {
+            span,
+            env: &rule.guards.env,
+            redirects: rule.guards.redirects,
+            is_of_user: *layer > Layer::BuiltIn,
+        },
+        _ => Grant { span, env: &[], redirects: Redirects::Null, is_of_user: false },
     }
 }
 

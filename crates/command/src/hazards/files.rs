@@ -5,9 +5,11 @@ mod globs;
 mod index;
 mod named;
 mod patterns;
+mod readable;
 mod shape;
 mod table;
 
+pub(crate) use readable::Whereabouts;
 use shape::FileShape;
 use table::READ_HOME;
 pub(super) use table::{RAW_DISKS, READ_CREDENTIALS, SHAPES};
@@ -110,14 +112,8 @@ pub(super) fn is_outside(word: &Arg<'_>, context: &CommandContext) -> bool {
 
 /// Whether a path is outside the workspace.
 pub(super) fn is_elsewhere(word: &Arg<'_>, context: &CommandContext) -> bool {
-    let target = Target::of(word);
-    let names: PathBuf = target.names.iter().collect();
-    let top = context.workspace.as_ref().or(context.cwd.as_ref());
-    match target.base {
-        Base::Root => !top.is_some_and(|top| Path::new("/").join(&names).starts_with(top)),
-        Base::Home | Base::Above(_) => true,
-        Base::Here | Base::Unknown => false,
-    }
+    matches!(Target::of(word).base, Base::Root | Base::Home | Base::Above(_))
+        && !readable::is_inside(word, context)
 }
 
 /// The hazard of a file by its name, for any program.

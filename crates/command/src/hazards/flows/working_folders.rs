@@ -38,6 +38,11 @@ impl<'c> WorkingFolders<'c> {
         Self { first, each }
     }
 
+    /// Whether not every program runs in the first directory.
+    pub(in crate::hazards) const fn are_several(&self) -> bool {
+        !self.each.is_empty()
+    }
+
     /// Returns the directory of a program, or behind the last one; nothing if it is unknown.
     pub(in crate::hazards) fn at(&self, index: usize) -> Option<&Path> {
         match self.each.get(index.min(self.each.len().saturating_sub(1))) {
