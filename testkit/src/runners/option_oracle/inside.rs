@@ -55,6 +55,7 @@ const FILES: &[(&str, &str)] = &[
     ("/home/me/.config/gh/hosts.yml", "github.com:\n  oauth_token: c4narySecret\n"),
     ("/home/me/.ssh/id_ed25519", "-----BEGIN OPENSSH PRIVATE KEY-----\nc4narySecret\n"),
     ("/outside/kept", "as it was\n"),
+    ("/outside/notes", "c4narySecret\n"),
 ];
 
 /// Programs of the workspace that a search path without system directories finds.
