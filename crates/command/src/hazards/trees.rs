@@ -131,24 +131,43 @@ const READ_LINKED: Shape = Shape {
 
 /// Whether a search includes hidden files, and may start in the root of the workspace.
 fn looks_into_hidden(command: &Command<'_, '_>) -> bool {
-    let is_given_pattern = command.has("-e --regexp -f --file");
-    let is_difference = matches!(command.name, "diff" | "sdiff");
-    let skip = usize::from(!is_given_pattern && !is_difference);
-    let folders: Vec<Target> = command.targets().skip(skip).collect();
-    let is_top = |folder: &Target| match folder.base {
-        Base::Here => folder.names.is_empty(),
-        Base::Above(_) => !is_difference || folder.names.is_empty(),
-        Base::Unknown => folder.names == ["$"],
-        Base::Root | Base::Home => false,
+    let is_difference = shows_differences(command);
+    let is_top = |word: &Arg<'_>| {
+        let folder = Target::of(word);
+        match folder.base {
+            Base::Here => folder.names.is_empty(),
+            Base::Above(_) => !is_difference || folder.names.is_empty(),
+            Base::Unknown => folder.names == ["$"],
+            Base::Root | Base::Home => false,
+        }
     };
-    let begins_at_top = folders.is_empty() || folders.iter().any(is_top);
+    searches_hidden(command, is_top)
+}
+
+/// Returns the hazard of a search that includes hidden files and starts in the root of the workspace, or above it, by another name.
+pub(super) fn read_hidden_at(command: &Command<'_, '_>, is_top: impl Fn(&Arg<'_>) -> bool) -> Option<Hazard> {
+    let reads = READ_HIDDEN.programs.contains(&command.name)
+        && searches_hidden(command, is_top)
+        && !is_limited_to_names(command);
+    reads.then(|| READ_HIDDEN.hazard(command.run.span))
+}
+
+fn shows_differences(command: &Command<'_, '_>) -> bool {
+    matches!(command.name, "diff" | "sdiff")
+}
+
+fn searches_hidden(command: &Command<'_, '_>, is_top: impl Fn(&Arg<'_>) -> bool) -> bool {
+    let is_given_pattern = command.has("-e --regexp -f --file");
+    let skip = usize::from(!is_given_pattern && !shows_differences(command));
+    let folders: Vec<&Arg<'_>> = command.operands().skip(skip).collect();
+    let begins_at_top = folders.is_empty() || folders.iter().any(|folder| is_top(folder));
     match command.name {
         "rg" => command.has(
             "-u --unrestricted --hidden -. --no-ignore --no-ignore-vcs --no-ignore-dot --no-ignore-exclude",
         ) || command.values("-g --glob --iglob").any(is_glob_of_secrets),
         "ag" => command.has("-u --unrestricted --hidden -U --skip-vcs-ignores -a --all-types -t --all-text"),
         "ack" | "ugrep" => begins_at_top,
-        "diff" | "sdiff" => folders.iter().any(is_top),
+        "diff" | "sdiff" => folders.iter().any(|folder| is_top(folder)),
         _ => {
             let recurses = command.has("-r -R --recursive --dereference-recursive")
                 || command.values("-d --directories").any(|value| value.known() == Some("recurse"))

@@ -426,7 +426,7 @@ static ROWS: &[Row] = rows! {
         ["hostname", "hostname -f"], ["hostname x"];
     "machine-set-hostname" Ask "hostname": "names the machine", [], ["hostname x"], ["host x"];
     // The shell.
-    "shell" Allow "cd|echo|printf|test|[|exit|return|break|continue|shift|wait|umask|local|unset|getopts|read":
+    "shell" Allow "cd|echo|printf|test|[|exit|return|break|continue|shift|wait|umask|unset|getopts|read":
         "a word of the shell", [], ["cd src", "echo a $x", "printf '%s' \"$x\"", "[ -f a ]"], ["printf $x", "eval x", "source x"];
     "shell-set" Allow "set ?*|-*|+*": "options and arguments of the shell", [Deny(&["-a", "allexport"])], ["set -euo pipefail", "set +x", "set -- a"], ["set"];
     // Every variable that is set later is exported, also by commands of the same shell that are judged by themselves.
@@ -435,8 +435,12 @@ static ROWS: &[Row] = rows! {
     "shell-set-export-short" Sandbox "set": "exports every variable that is set from then on", [Require(&["-a"])],
         ["set -a", "set -ea"], ["set -e", "set"];
     "shell-export" Allow "export|readonly|declare|typeset *=*": "sets variables", [], ["export A=1", "export A=\"$x\""], ["export", "export -p"];
-    "shell-declare" Allow "declare|typeset|local|readonly|export -* *": "sets variables", [Deny(&["-p", "-m"])],
+    "shell-declare" Allow "declare|typeset|local|readonly|export -* *": "sets variables", [Deny(&["-p", "-m", "-"])],
         ["declare -A m", "local -i n=1", "typeset -x A=1"], ["declare -p A", "declare -x", "typeset -xp A"];
+    // zsh prints all variables for `local` without a name, and outside of a function the one that is named.
+    "shell-local" Allow "local *": "sets variables",
+        [Deny(&["-p", "-m", "-", "*TOKEN*", "*KEY*", "*SECRET*", "*PASS*", "*CRED*", "*AUTH*"])],
+        ["local a", "local a=1 b"], ["local", "local -", "local -x -", "local API_TOKEN"];
     "shell-find" Allow "command -v|-V": "prints what a name resolves to", [], ["command -v git"], ["command git"];
     "wrapper" Sandbox "timeout|gtimeout|nice|ionice|nohup|setsid|stdbuf|time|command|builtin|exec|xargs|chrt|taskset|noglob|nocorrect":
         "runs another program", [], ["timeout 5 ls", "nohup ls"], ["sudo ls"];

@@ -10,7 +10,7 @@ use crate::context::CommandContext;
 use crate::hazards::command::Command;
 use crate::hazards::flows::{WorkingFolders, opened_at};
 use crate::hazards::target::{Base, Target};
-use crate::hazards::{Floor, Hazard};
+use crate::hazards::{Floor, Hazard, trees};
 use stockade_names::fits;
 use stockade_shell::{Actions, Arg, Redirect, Run, Span};
 use stockade_text::resolve_path;
@@ -79,7 +79,7 @@ impl<'c> Whereabouts<'c> {
         Self { folders, opened, begins_inside, context }
     }
 
-    /// Returns the hazard of a command that reads a file outside the workspace. `index` is its position in the text.
+    /// Returns the hazard of a command that reads a file outside the workspace, or everything in it by its path. `index` is its position in the text.
     pub(crate) fn read_outside(&self, run: &Run<'_>, index: usize) -> Option<Hazard> {
         let command = Command::of(run)?;
         let folder = self.folders.at(index);
@@ -94,6 +94,10 @@ impl<'c> Whereabouts<'c> {
         let is_other = command.name == "git" || LISTING.contains(&command.name);
         if is_other || stays && !command.words().any(may_leave) {
             return None;
+        }
+        let hidden = trees::read_hidden_at(&command, |word| self.is_top(word, folder));
+        if hidden.is_some() {
+            return hidden;
         }
         let read = named::read(&command);
         let found = read.iter().find(|word| self.leaves(word, folder))?;
@@ -124,6 +128,13 @@ impl<'c> Whereabouts<'c> {
             Base::Root => !target.names.is_empty() && !is_readable(&target),
             Base::Home | Base::Here | Base::Above(_) | Base::Unknown => false,
         }
+    }
+
+    /// Whether a word is the workspace, or a directory above it.
+    fn is_top(&self, word: &Arg<'_>, folder: Option<&Path>) -> bool {
+        let top = self.context.workspace.as_deref().or(self.context.cwd.as_deref());
+        let path = located(word, self.context, folder);
+        top.zip(path).is_some_and(|(top, path)| resolve_path(Path::new("/"), top).starts_with(path))
     }
 
     fn holds(&self, path: &Path) -> bool {
@@ -246,6 +257,9 @@ mod tests {
             "cat /etc/netplan/01-wifi.yaml",
             "cd /srv && cat x",
             "cd /srv && cat < x",
+            "grep -r KEY /home/me/work",
+            "grep -rn KEY ~/work/",
+            "diff -N x /home/me/work",
         ] {
             assert!(reads_outside(text, "/home/me/work"), "{text}");
         }
@@ -264,6 +278,8 @@ mod tests {
             "wc -l < /dev/null",
             "grep /srv/x f",
             "cut -d / -f1 f",
+            "grep -r KEY /home/me/work/src",
+            "grep -r KEY /home/me/work --include='*.rs'",
             "cd src && cat ../x",
             "cd /usr/include && cat stdio.h",
             "cat ~/notes.txt",
