@@ -1,5 +1,5 @@
 //! The judge of the oracle of options: `allowed commands` lists the leading words of everything that the built-in rules allow, and
-//! `allowed decide TEXTS FOLDER` writes their decision on each text of a file, which are separated by NUL.
+//! `allowed decide SHELL TEXTS FOLDER` writes their decision on each text of a file, which are separated by NUL.
 
 #![expect(clippy::disallowed_methods, reason = "reads its arguments, and the file that they name")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "writes decisions")]
@@ -16,9 +16,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["commands"] => commands(),
-        ["decide", texts, folder] => return decide(texts, folder),
+        ["decide", shell, texts, folder] => return decide(shell, texts, folder),
         _ => {
-            eprintln!("usage: allowed commands | allowed decide TEXTS FOLDER");
+            eprintln!("usage: allowed commands | allowed decide SHELL TEXTS FOLDER");
             return ExitCode::from(2);
         }
     }
@@ -56,10 +56,12 @@ fn plain(pattern: &str) -> String {
     pattern.replace('*', "").replace('?', "-")
 }
 
-fn decide(texts: &str, folder: &str) -> ExitCode {
-    let Ok(texts) = std::fs::read_to_string(texts) else { return ExitCode::FAILURE };
+fn decide(shell: &str, texts: &str, folder: &str) -> ExitCode {
+    let (Some(shell), Ok(texts)) = (Shell::named(shell), std::fs::read_to_string(texts)) else {
+        return ExitCode::FAILURE;
+    };
     let policy = CommandPolicy::builtin();
-    let options = ReadOptions::for_shell(Shell::Bash);
+    let options = ReadOptions::for_shell(shell);
     let context = CommandContext::new(Some(PathBuf::from(folder)), Some(PathBuf::from(folder)));
     for text in texts.split_terminator('\0') {
         let decision = policy.decide(text, &options, &context);

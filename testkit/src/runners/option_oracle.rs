@@ -49,56 +49,74 @@ impl Oracle {
         std::fs::create_dir_all(&self.folder)?;
         let commands = Program::new(&self.judge).arg("commands").read()?;
         let texts = Generator::new(&commands, seed).texts(count);
-        let file = self.folder.join("texts");
-        std::fs::write(&file, joined(&texts))?;
-        let decided =
-            Program::new(&self.judge).arg("decide").arg(&file).arg(inside::WORK).run(Echo::Kept)?.text;
-        let is_allowed = |line: &str| line.starts_with("allow\t");
-        let allowed: Vec<String> = decided
-            .lines()
-            .zip(&texts)
-            .filter(|(line, _)| is_allowed(line))
-            .map(|(_, text)| text.clone())
-            .collect();
-        if decided.lines().count() != texts.len() || allowed.is_empty() {
+        let shells = jail::shells();
+        let mut allowed: Vec<Vec<String>> = Vec::new();
+        for (shell, own) in shells.iter().zip(texts.chunks(count.div_ceil(shells.len()).max(1))) {
+            allowed.push(self.allowed(shell, own)?);
+        }
+        let of_shell = |(shell, texts): (&&'static str, &Vec<String>)| {
+            texts.chunks(BATCH).map(|chunk| (*shell, chunk.to_vec())).collect::<Vec<_>>()
+        };
+        let batches: Vec<Batch> = shells.iter().zip(&allowed).flat_map(of_shell).collect();
+        let run: usize = batches.iter().map(|(_, texts)| texts.len()).sum();
+        if run == 0 {
+            return Err(std::io::Error::other("none of the commands is allowed"));
+        }
+        let harm = all_batches(&batches)?;
+        let note = format!(
+            "{} commands for {}, {run} allowed; {} did harm",
+            texts.len(),
+            shells.join(", "),
+            harm.len()
+        );
+        Ok((note, harm))
+    }
+
+    /// Returns the commands that are allowed for a shell.
+    fn allowed(&self, shell: &str, texts: &[String]) -> std::io::Result<Vec<String>> {
+        let file = self.folder.join(format!("{shell}.texts"));
+        std::fs::write(&file, joined(texts))?;
+        let judge = Program::new(&self.judge).args(["decide", shell]).arg(&file).arg(inside::WORK);
+        let decided = judge.run(Echo::Kept)?.text;
+        if decided.lines().count() != texts.len() {
             return Err(std::io::Error::other(format!(
                 "{} decisions on {} texts",
                 decided.lines().count(),
                 texts.len()
             )));
         }
-        let harm = self.all_batches(&allowed)?;
-        Ok((format!("{} commands, {} allowed; {} did harm", texts.len(), allowed.len(), harm.len()), harm))
-    }
-
-    /// Runs the batches side by side, one jail a core.
-    fn all_batches(&self, allowed: &[String]) -> std::io::Result<Vec<String>> {
-        let batches: Vec<&[String]> = allowed.chunks(BATCH).collect();
-        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(batches.len());
-        let of_worker =
-            |worker: usize| batches.iter().skip(worker).step_by(workers).copied().collect::<Vec<_>>();
-        let reports = std::thread::scope(|scope| {
-            let work = |worker| {
-                let own = of_worker(worker);
-                move || own.into_iter().map(batch).collect::<Vec<_>>()
-            };
-            let running: Vec<_> = (0..workers).map(|worker| scope.spawn(work(worker))).collect();
-            running.into_iter().flat_map(|one| one.join().unwrap_or_default()).collect::<Vec<_>>()
-        });
-        let reports: Vec<Vec<String>> = reports.into_iter().collect::<std::io::Result<_>>()?;
-        Ok(reports.concat())
+        let is_allowed = |(line, _): &(&str, &String)| line.starts_with("allow\t");
+        Ok(decided.lines().zip(texts).filter(is_allowed).map(|(_, text)| text.clone()).collect())
     }
 }
 
+/// A shell, and commands for it that are allowed.
+type Batch = (&'static str, Vec<String>);
+
+/// Runs the batches side by side, one jail a core.
+fn all_batches(batches: &[Batch]) -> std::io::Result<Vec<String>> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(batches.len());
+    let reports = std::thread::scope(|scope| {
+        let work = |worker| {
+            let own = batches.iter().skip(worker).step_by(workers);
+            move || own.map(batch).collect::<Vec<_>>()
+        };
+        let running: Vec<_> = (0..workers).map(|worker| scope.spawn(work(worker))).collect();
+        running.into_iter().flat_map(|one| one.join().unwrap_or_default()).collect::<Vec<_>>()
+    });
+    let reports: Vec<Vec<String>> = reports.into_iter().collect::<std::io::Result<_>>()?;
+    Ok(reports.concat())
+}
+
 /// Runs a batch, and returns what did harm.
-fn batch(texts: &[String]) -> std::io::Result<Vec<String>> {
-    let harm = jail::run(&joined(texts))?;
+fn batch((shell, texts): &Batch) -> std::io::Result<Vec<String>> {
+    let harm = jail::run(shell, &joined(texts))?;
     let answers: Vec<&str> = harm.split_terminator('\0').collect();
     if answers.len() != texts.len() {
         return Err(std::io::Error::other(format!("{} answers for {} commands", answers.len(), texts.len())));
     }
     let harmful = answers.iter().zip(texts).filter(|(harm, _)| !harm.is_empty());
-    Ok(harmful.map(|(harm, text)| format!("ALLOWED, and it {harm}: {text:?}")).collect())
+    Ok(harmful.map(|(harm, text)| format!("ALLOWED for {shell}, and it {harm}: {text:?}")).collect())
 }
 
 fn joined(texts: &[String]) -> String {

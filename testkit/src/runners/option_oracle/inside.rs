@@ -19,6 +19,7 @@ pub(super) const EVIL: &str = "/evil";
 /// The program that must not run.
 pub(super) const MARKER: &str = "/evil/run";
 const HOME: &str = "/home/me";
+const BASH: &str = "/bin/bash";
 /// Everything that can be written, and is compared.
 pub(super) const WRITABLE: &[&str] = &[WORK, OUTSIDE, HOME, "/tmp"];
 
@@ -74,13 +75,14 @@ pub(crate) fn run_if_jailed() -> Option<ExitCode> {
 }
 
 fn drive() -> io::Result<()> {
+    let chosen = std::env::args().nth(1).unwrap_or_else(|| BASH.to_owned());
     let mut texts = Vec::new();
     io::stdin().read_to_end(&mut texts)?;
     program(Path::new(MARKER), &format!("#!/bin/sh\necho ran > {RAN}\n"))?;
     let mut out = io::stdout().lock();
     let mut before = prepare()?;
     for text in texts.strip_suffix(b"\0").unwrap_or(&texts).split(|&byte| byte == 0) {
-        let output = run(text)?;
+        let output = run(&chosen, text)?;
         let after = contents()?;
         out.write_all(harm(&before, &after, &output).as_bytes())?;
         out.write_all(b"\0")?;
@@ -129,7 +131,7 @@ fn prepare() -> io::Result<Contents> {
         program(&Path::new(WORK).join(name), &format!("#!/bin/sh\necho ran > {RAN}\n"))?;
     }
     let git = "git init -q && git config user.name me && git config user.email me@x && git add f src && git commit -qm x";
-    let made = shell(git.as_bytes()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let made = shell(BASH, git.as_bytes()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     // Without git, its commands are not found either.
     let _without_git = made;
     contents()
@@ -159,10 +161,10 @@ fn contents() -> io::Result<Contents> {
     Ok(found)
 }
 
-fn shell(text: &[u8]) -> Command {
+fn shell(path: &str, text: &[u8]) -> Command {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
-    let mut command = Command::new("/bin/bash");
+    let mut command = Command::new(path);
     command
         .args([OsStr::new("-c"), OsStr::from_bytes(text)])
         .env_clear()
@@ -178,10 +180,10 @@ fn shell(text: &[u8]) -> Command {
 }
 
 /// Runs a command and returns its output, errors included.
-fn run(text: &[u8]) -> io::Result<Vec<u8>> {
+fn run(path: &str, text: &[u8]) -> io::Result<Vec<u8>> {
     let (reader, writer) = io::pipe()?;
     let mut child: Child = {
-        let mut command = shell(text);
+        let mut command = shell(path, text);
         command.stdout(writer.try_clone()?).stderr(writer);
         command.spawn()?
     };
@@ -197,7 +199,7 @@ fn run(text: &[u8]) -> io::Result<Vec<u8>> {
     });
     let output = end.recv_timeout(PATIENCE).or_else(|_| {
         // We are the first process of the jail, the only one that this does not reach.
-        let _killed = Command::new("/bin/bash").args(["-c", "kill -9 -1"]).env_clear().status();
+        let _killed = Command::new(BASH).args(["-c", "kill -9 -1"]).env_clear().status();
         end.recv_timeout(PATIENCE)
     });
     child.wait()?;

@@ -25,6 +25,14 @@ const SHARED: &[&str] = &[
     "/var/cache/man",
 ];
 
+/// Shells that may run the commands, and where they are.
+const SHELLS: &[(&str, &str)] = &[("bash", "/bin/bash"), ("sh", "/bin/sh"), ("zsh", "/bin/zsh")];
+
+/// Returns the shells of this machine.
+pub(super) fn shells() -> Vec<&'static str> {
+    SHELLS.iter().filter(|(_, path)| std::path::Path::new(path).exists()).map(|(name, _)| *name).collect()
+}
+
 /// Returns an error if this machine cannot make the jail, or if the jail does not see harm.
 pub(super) fn works() -> Result<(), String> {
     let texts = [
@@ -35,7 +43,7 @@ pub(super) fn works() -> Result<(), String> {
         "echo $API_TOKEN",
     ];
     let text: String = texts.iter().flat_map(|text| [*text, "\0"]).collect();
-    let answers = run(&text).map_err(|error| format!("no namespaces for a jail: {error}"))?;
+    let answers = run("bash", &text).map_err(|error| format!("no namespaces for a jail: {error}"))?;
     let seen: Vec<bool> = answers.split_terminator('\0').map(|answer| !answer.is_empty()).collect();
     if seen == [false, true, true, true, true] {
         Ok(())
@@ -45,8 +53,9 @@ pub(super) fn works() -> Result<(), String> {
 }
 
 /// Runs NUL-separated texts, and returns the harm that each did, NUL-separated.
-pub(super) fn run(texts: &str) -> io::Result<String> {
-    let mut child = command()?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+pub(super) fn run(shell: &str, texts: &str) -> io::Result<String> {
+    let mut child =
+        command(shell)?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     // The driver reads everything before it answers, so this cannot wait for ourselves.
     if let Some(mut stdin) = child.stdin.take() {
         stdin.write_all(texts.as_bytes())?;
@@ -58,7 +67,7 @@ pub(super) fn run(texts: &str) -> io::Result<String> {
     Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
 }
 
-fn command() -> io::Result<Command> {
+fn command(shell: &str) -> io::Result<Command> {
     let mut jail = Command::new("bwrap");
     jail.args([
         "--unshare-all",
@@ -78,6 +87,8 @@ fn command() -> io::Result<Command> {
         jail.args(["--tmpfs", folder]);
     }
     jail.args(["--remount-ro", "/", "--chdir", inside::WORK, "--", inside::PROGRAM]);
+    let path = SHELLS.iter().find(|(name, _)| *name == shell).map(|(_, path)| *path);
+    jail.arg(path.unwrap_or("/bin/bash"));
     Ok(jail)
 }
 
@@ -87,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_jail_shares_nothing_that_can_be_written() {
-        let jail = command().unwrap();
+        let jail = command("zsh").unwrap();
         let words: Vec<String> = jail.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
         assert!(words.iter().any(|word| word == "--unshare-all"));
         assert!(!words.iter().any(|word| matches!(word.as_str(), "--bind" | "--dev-bind" | "--share-net")));
