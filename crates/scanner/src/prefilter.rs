@@ -166,7 +166,7 @@ impl Prefilter {
     /// Returns a prefilter that searches for these custom patterns as well, which have numbers in ascending order.
     pub(crate) fn with<'p>(&self, patterns: impl Iterator<Item = (usize, &'p CustomPattern)>) -> Self {
         let add = |input: &mut PrefilterInput| {
-            // A program makes these tables when it starts: the first grams that are rare enough will do.
+            // A text waits for these tables: the first grams that are rare enough will do.
             let efforts = [Effort::LITTLE, Effort::FULL];
             patterns.for_each(|(number, pattern)| {
                 input.add_automaton(number, pattern.parsed(), pattern.automaton(), independent, &efforts);

@@ -1,7 +1,7 @@
 //! Tables of the prefilter: grams, sorted into buckets and packed.
 //!
-//! `build.rs` makes those of the built-in rules, as constants. A scanner with custom rules makes its tables when it
-//! is built, by the same code.
+//! `build.rs` makes those of the built-in rules, as constants. A scanner with custom rules makes its tables by the same code, when a
+//! text first contains a literal that such a rule requires.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
