@@ -42,7 +42,10 @@ impl OpenError {
 /// # Errors
 /// When the file cannot be created or opened, or other processes keep it locked for five seconds.
 pub fn open(path: &Path) -> Result<Connection, OpenError> {
-    create_private(path)?;
+    // Creating it takes two calls of the kernel where it is there, and looking whether it is takes one.
+    if !std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+        create_private(path)?;
+    }
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
     // SQLite does not wait for locks while it changes the journal mode, which the first process does.
     while_busy(|| connection.pragma_update(None, "journal_mode", "WAL"))?;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(feature = "sqlite")]
 use rustix::fs::OFlags;
-use stockade_files::check_owned_once;
+use stockade_files::{OwnedPath, check_owned_once};
 
 /// Returns the folder for what is kept between runs, from the variables of the environment: `stockade` in
 /// `$XDG_STATE_HOME` or in `~/.local/state`. Relative paths are not accepted: they would change with the current folder,
@@ -33,13 +33,14 @@ pub fn default_state_folder() -> io::Result<PathBuf> {
             "neither XDG_STATE_HOME nor HOME is an absolute path; open a file of your choice instead",
         )
     })?;
-    check(&folder)?;
-    create_private_folder(&folder)?;
+    if check(&folder)? != OwnedPath::Folder {
+        create_private_folder(&folder)?;
+    }
     Ok(folder)
 }
 
 /// Checks that what is kept at a path is this user's own, before anything is created there.
-pub(crate) fn check(path: &Path) -> io::Result<()> {
+fn check(path: &Path) -> io::Result<OwnedPath> {
     check_owned_once(path)
         .map_err(|error| io::Error::new(io::ErrorKind::PermissionDenied, format!("{error}: {}", error.fix())))
 }

@@ -73,12 +73,12 @@ impl SqliteTrail {
         let looked = |error| unusable(path, "checking the file", error);
         let journal = Journal::open(&journal(path)).map_err(looked)?;
         trail.places = vec![TrailFile::of(path).map_err(looked)?, journal.place().clone()];
+        trail.places.iter().try_for_each(TrailFile::check_found)?;
         trail.journal = Some(journal);
         if trail.schema.is_none() {
             trail.migrate()?;
             trail.look_at_form()?;
         }
-        trail.check_places()?;
         Ok(trail)
     }
 

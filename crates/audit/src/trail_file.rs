@@ -18,6 +18,8 @@ pub(crate) struct TrailFile {
     path: PathBuf,
     device: u64,
     inode: u64,
+    /// Whether it had another name.
+    is_linked: bool,
 }
 
 /// The write-ahead log of a database, which is synced here and not by SQLite.
@@ -77,7 +79,16 @@ impl TrailFile {
 
     /// Returns the place of a file that is open already.
     pub(crate) fn at(path: &Path, open: &Metadata) -> Self {
-        Self { path: path.to_owned(), device: open.dev(), inode: open.ino() }
+        Self { path: path.to_owned(), device: open.dev(), inode: open.ino(), is_linked: open.nlink() > 1 }
+    }
+
+    /// Checks that the file had no other name when it was found, see [`TrailFile::check`].
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn check_found(&self) -> Result<(), AuditError> {
+        match self.is_linked {
+            true => Err(AuditError::Displaced { path: self.path.clone(), how: Displaced::Linked }),
+            false => Ok(()),
+        }
     }
 
     /// Checks that the path still names the same file, and that the file has no other name: through a hard link, a user without
@@ -85,7 +96,9 @@ impl TrailFile {
     pub(crate) fn check(&self) -> Result<(), AuditError> {
         let displaced = |how| Err(AuditError::Displaced { path: self.path.clone(), how });
         match fs::symlink_metadata(&self.path) {
-            Ok(found) if Self::at(&self.path, &found) != *self => displaced(Displaced::Replaced),
+            Ok(found) if (found.dev(), found.ino()) != (self.device, self.inode) => {
+                displaced(Displaced::Replaced)
+            }
             Ok(found) if found.nlink() > 1 => displaced(Displaced::Linked),
             Ok(_) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => displaced(Displaced::Gone),

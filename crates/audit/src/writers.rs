@@ -40,7 +40,7 @@ impl Writer {
             };
             // Before it is locked, another process may treat the file as left over, and lock or remove it.
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) if is_still_there(&file, &path) => return Ok(Self { name, path, _file: file }),
+                Ok(()) if is_still_there(&file) => return Ok(Self { name, path, _file: file }),
                 Ok(()) => {}
                 Err(Errno::WOULDBLOCK) => drop(fs::remove_file(&path)),
                 Err(error) => return Err(error.into()),
@@ -79,7 +79,7 @@ pub(crate) fn clear(folder: &Path, own: &str) -> io::Result<()> {
         let Some(name) = name.to_str().filter(|name| is_name(name) && *name != own) else { continue };
         let path = folder.join(name);
         let Ok(file) = open_at_once(&path) else { continue };
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() && is_still_there(&file, &path) {
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() && is_still_there(&file) {
             // While it is locked here, a process that just created it finds it gone and creates another.
             fs::remove_file(&path).ok();
         }
@@ -91,9 +91,9 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn is_still_there(file: &File, path: &Path) -> bool {
-    let (Ok(open), Ok(found)) = (file.metadata(), fs::symlink_metadata(path)) else { return false };
-    (open.dev(), open.ino()) == (found.dev(), found.ino())
+/// Whether the file of a writer has its name still: nothing but [`clear`] takes it away, and it has no other.
+fn is_still_there(file: &File) -> bool {
+    file.metadata().is_ok_and(|open| open.nlink() > 0)
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ pub use machine_code::{machine_code, starts_as_machine_code};
 pub use media::media;
 pub use name_case::NameCase;
 pub use owned_folder::real_owned_folder;
-pub use owned_path::{NotOwned, check_owned, check_owned_once};
+pub use owned_path::{NotOwned, OwnedPath, check_owned, check_owned_once};
 pub use read_files::{FileBytes, read_files, read_files_except};
 pub use reader::FileReader;
 pub use real_path::real_path;

@@ -81,13 +81,29 @@ pub fn check_owned(path: &Path) -> Result<(), NotOwned> {
 /// As [`check_owned`], but a directory that this process checked within the last second is not checked again, nor are those above
 /// it, unless another directory is there now: the files of one state are opened one after the other.
 ///
+/// Returns whether the path is a directory now, unless a symlink is on it, which is not told.
+///
 /// # Errors
 /// As [`check_owned`].
-pub fn check_owned_once(path: &Path) -> Result<(), NotOwned> {
+pub fn check_owned_once(path: &Path) -> Result<OwnedPath, NotOwned> {
     let whole = whole(path);
     let mut checked = Checked::now();
     let from = checked.deepest_above(&whole).unwrap_or_else(|| PathBuf::from("/"));
-    check_from(&from, &whole, |folder, found| checked.add(folder, found))
+    let mut is_folder = from == whole;
+    check_from(&from, &whole, |folder, found| {
+        is_folder |= folder == whole;
+        checked.add(folder, found);
+    })?;
+    Ok(if is_folder { OwnedPath::Folder } else { OwnedPath::Unknown })
+}
+
+/// What [`check_owned_once`] found at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnedPath {
+    /// The path is a directory, and no symlink is on it.
+    Folder,
+    /// The path is missing, a file, or behind a symlink.
+    Unknown,
 }
 
 fn whole(path: &Path) -> PathBuf {
@@ -252,7 +268,8 @@ mod tests {
         let (state, below) = (folder.path().join("state"), folder.path().join("state/stockade"));
         fs::create_dir_all(&below).unwrap();
         let file = below.join("audit.db");
-        assert_eq!(check_owned_once(&file), Ok(()));
+        assert_eq!(check_owned_once(&file), Ok(OwnedPath::Unknown));
+        assert_eq!(check_owned_once(&below), Ok(OwnedPath::Folder));
         fs::write(&file, "").unwrap();
         mode(&file, 0o602);
         let open = |path: &Path| Err(NotOwned::OpenToOthers { path: path.to_path_buf() });
@@ -261,7 +278,7 @@ mod tests {
         mode(&below, 0o707);
         assert_eq!(check_owned_once(&file), open(&below), "the checked directory itself");
         mode(&below, 0o700);
-        assert_eq!(check_owned_once(&file), Ok(()));
+        assert_eq!(check_owned_once(&file), Ok(OwnedPath::Unknown));
         fs::rename(&state, folder.path().join("aside")).unwrap();
         fs::create_dir_all(&below).unwrap();
         mode(&state, 0o707);
