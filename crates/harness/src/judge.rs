@@ -120,6 +120,8 @@ impl<'a> Agent<'a> {
         match &mut verdict {
             HookVerdict::Deny(objection) => self.count(call, objection),
             HookVerdict::Ask(objection) if self.naps(call, objection)? => return Ok(HookVerdict::Silent),
+            // That it cannot be noted costs another question.
+            HookVerdict::Ask(_) if kind == ToolKind::Web => drop(self.asked(call)),
             _ => {}
         }
         Ok(verdict)
@@ -128,6 +130,11 @@ impl<'a> Agent<'a> {
     /// Returns the guard of the agent.
     pub(super) const fn guard(&self) -> &Guard {
         &self.guard
+    }
+
+    /// Returns the id of the agent.
+    pub(super) const fn agent_name(&self) -> &str {
+        self.name
     }
 
     /// Returns the harness of the agent.
@@ -212,7 +219,7 @@ impl<'a> Agent<'a> {
         }
         // A page is asked for by its host, which may be listed although the tool is not.
         if kind == ToolKind::Web && decision.effect <= Effect::Ask {
-            return self.hosts(&addresses::among(&call.input)?);
+            return self.hosts(call, &addresses::among(&call.input)?);
         }
         let verdict = self.stopped(&decision);
         // While the hook observes, what the call accesses may still be a floor.
@@ -274,14 +281,6 @@ impl<'a> Agent<'a> {
             let could_be_allowed =
                 self.observes(call) && self.is_only_outside(&call.origin, &path, &answer.authorization);
             Ok(if could_be_allowed { verdict.on(ObjectionBasis::Rules) } else { verdict })
-        })
-    }
-
-    /// Decides about hosts.
-    fn hosts(&self, hosts: &[&str]) -> Result<HookVerdict, String> {
-        strictest(hosts, |host| {
-            let decision = self.session.host_or_question(host).map_err(|error| error.to_string())?;
-            Ok(self.stopped(&decision))
         })
     }
 

@@ -40,6 +40,7 @@ mod table;
 pub mod tools;
 pub mod transcripts;
 mod truncate;
+mod web_hosts;
 mod wildcards;
 
 pub use harness::{

@@ -72,7 +72,7 @@ agent's own approvals) and what a rule denies stays stopped. Commands are not re
 that is started reads whatever you can read. The key is `agents.claude.hookMode`; a project can only set it to `enforce`.
 
 A web page is decided by its host, whether or not the tool is listed: allowed if `allowedNetHosts` names the host, refused if an entry
-with `!` does, and otherwise a question. The same settings in the configuration:
+with `!` does, and otherwise a question, once in a session for each host where the program can ask. The same settings in the configuration:
 
 ```toml
 # ~/.config/stockade/config.toml

@@ -93,6 +93,7 @@ pub fn after(
     call: &ToolCall,
     result: &Value,
 ) -> Result<HookOutput, String> {
+    agent.ran(call)?;
     let name = profile(call);
     if harness.results == Results::Replaced {
         return Ok(match looked(agent, &call.tool, &name, result)? {

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agents;
+pub mod agreed_hosts;
 #[cfg(target_os = "linux")]
 pub mod approvals;
 #[cfg(target_os = "linux")]

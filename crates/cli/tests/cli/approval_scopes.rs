@@ -21,6 +21,33 @@ fn is_asked(home: &Home, cwd: &Path, tool: &str, input: &serde_json::Value) -> b
     !matches!(answer_in(home, cwd, tool, input), Answer::Silent | Answer::Rewrite(_))
 }
 
+/// A host of web pages is asked about once in a session, after the call ran. What ran without a question is asked about later.
+#[test]
+fn a_host_is_asked_about_once_in_a_session() {
+    let home = Home::new();
+    let event = |name: &str, session: &str, host: &str| {
+        json!({"session_id": session, "cwd": home.project(), "hook_event_name": name, "tool_name": "WebFetch",
+            "tool_input": {"url": format!("https://{host}/a"), "prompt": "p"}, "tool_response": "x"})
+    };
+    let is_asked = |session: &str, host: &str| {
+        matches!(home.answer("claude", &event("PreToolUse", session, host)), Answer::Ask(_))
+    };
+    let runs = |session: &str, host: &str| {
+        let payload = event("PostToolUse", session, host).to_string();
+        let output = home.run(STOCKADE, &["hook", "--harness", "claude"], payload.as_bytes());
+        assert!(output.status.success(), "{output:?}");
+    };
+    runs("s", "docs.example");
+    assert!(is_asked("s", "docs.example"), "it ran without a question");
+    assert!(is_asked("s", "docs.example"), "the user said no");
+    runs("s", "docs.example");
+    assert!(!is_asked("s", "docs.example"));
+    assert!(is_asked("s", "other.example") && is_asked("t", "docs.example"));
+    home.configure("agents.claude.allowedNetHosts = [\"!docs.example\"]\n");
+    let denied = home.answer("claude", &event("PreToolUse", "s", "docs.example"));
+    assert!(matches!(denied, Answer::Deny(_)), "{denied:?}");
+}
+
 /// A command, a host and a tool are allowed in one project, and nowhere else.
 #[test]
 fn an_approval_holds_in_one_project() {
