@@ -62,6 +62,8 @@ pub(super) struct JudgedCommand {
     pub(super) effect: Effect,
     /// What a stop is based on. It is only found out while the hook observes; otherwise each is a floor.
     pub(super) basis: ObjectionBasis,
+    /// Whether it names what only the sandbox protects. It is only found out while the hook observes.
+    pub(super) names_protected: bool,
 }
 
 /// Returns the arguments of a tool with other commands.
@@ -289,11 +291,12 @@ impl<'a> Agent<'a> {
         let origin = &Origin { cwd: folder(call)?, ..call.origin.clone() };
         let contained = Contained::of(self.name, origin);
         let mut worst = Effect::Allow;
-        let (mut asked, mut bases) = (None, ObjectionBasis::Rules);
+        let (mut asked, mut bases, mut is_protected) = (None, ObjectionBasis::Rules, false);
         for command in commands {
             let ours = contained.as_ref().ok().and_then(|contained| contained.command_of(command));
-            let JudgedCommand { decision, effect, basis } =
-                self.command(ours.as_ref().unwrap_or(command), origin)?;
+            let judged = self.command(ours.as_ref().unwrap_or(command), origin)?;
+            let JudgedCommand { decision, effect, basis, names_protected } = judged;
+            is_protected |= names_protected;
             // A line that runs it in the sandbox, exactly as this program writes it, already does what is required.
             let effect = if ours.is_some() && effect == Effect::Sandbox { Effect::Allow } else { effect };
             if effect == Effect::Deny {
@@ -308,8 +311,9 @@ impl<'a> Agent<'a> {
         }
         let Some(decision) = asked else { return Ok(HookVerdict::Silent) };
         match worst {
-            Effect::Ask if self.observes(call) => Ok(self.stopped(&decision).on(bases)),
-            _ if self.observes(call) => self.observed(&decision),
+            Effect::Ask if self.observes(call) && !is_protected => Ok(self.stopped(&decision).on(bases)),
+            Effect::Ask if self.observes(call) => Ok(self.stopped(&decision).on(ObjectionBasis::Floor)),
+            _ if self.observes(call) && !is_protected => self.observed(&decision),
             Effect::Ask => self.asked_contained(call, commands, &contained, self.stopped(&decision)),
             _ => self.contain(call, commands, &contained?),
         }
@@ -344,7 +348,7 @@ impl<'a> Agent<'a> {
     /// Decides about a command, as every shell of the user would read it: the strictest decision applies.
     pub(super) fn command(&self, text: &str, origin: &Origin) -> Result<JudgedCommand, String> {
         let place = CommandContext::new(Some(origin.cwd.clone()), Some(self.guard.workspace().to_owned()));
-        let (mut strictest, mut basis) = (None, ObjectionBasis::Rules);
+        let (mut strictest, mut basis, mut names_protected) = (None, ObjectionBasis::Rules, false);
         let is_observed = self.guard.config().hook_mode == HookMode::Observe;
         for shell in shells() {
             let options = ReadOptions::for_shell(*shell);
@@ -362,6 +366,8 @@ impl<'a> Agent<'a> {
                 recorded.map_err(|error| error.to_string())?;
             }
             let effect = self.by_need(&decided, said.map_or(decision.effect, |said| said.effect));
+            names_protected |=
+                is_observed && effect > Effect::Allow && self.names_protected(&decided, &place);
             // Another reading by another shell may be stopped for another reason.
             if effect > Effect::Sandbox
                 && !(is_observed && self.rules_could_allow(&decided, &options, &place))
@@ -373,7 +379,7 @@ impl<'a> Agent<'a> {
             }
         }
         let (decision, effect) = strictest.ok_or_else(|| "unknown shell".to_owned())?;
-        Ok(JudgedCommand { decision, effect, basis })
+        Ok(JudgedCommand { decision, effect, basis, names_protected })
     }
 
     /// Uses up a saved answer that is for one use. The sandbox asks again, and uses it up itself.

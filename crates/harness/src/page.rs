@@ -68,8 +68,8 @@ $ stockade install claude                  # enforce
 
 While it observes, the hook decides and records as always. What it would refuse, ask about or run in the sandbox is left to the harness, as
 without the hook, and the record of the decision gets the answer `observed`. What no rule can allow (credentials, deleting the home, an
-agent's own approvals) and what a rule denies stays stopped. Commands are not rewritten, so nothing runs in the sandbox, and a program
-that is started reads whatever you can read. The key is `agents.claude.hookMode`; a project can only set it to `enforce`.
+agent's own approvals) and what a rule denies stays stopped. Commands are not rewritten, unless they
+name credentials or Stockade's own files: a program that is started outside of the sandbox reads and writes whatever you can. The key is `agents.claude.hookMode`; a project can only set it to `enforce`.
 
 A web page is decided by its host, whether or not the tool is listed: allowed if `allowedNetHosts` names the host, refused if an entry
 with `!` does, and otherwise a question, once in a session for each host where the program can ask. The same settings in the configuration:

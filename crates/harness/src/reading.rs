@@ -43,7 +43,7 @@ impl Agent<'_> {
         };
         let whole = call.origin.workspace.join(&path);
         let command = reads.command(&whole).ok_or("a path that it names is not valid UTF-8")?;
-        let JudgedCommand { mut decision, effect, basis } = self.command(&command, &call.origin)?;
+        let JudgedCommand { mut decision, effect, basis, .. } = self.command(&command, &call.origin)?;
         decision.effect = effect;
         match effect {
             Effect::Allow => Ok(HookVerdict::Silent),

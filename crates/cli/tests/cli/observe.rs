@@ -116,6 +116,19 @@ fn an_observing_hook_stops_what_no_rule_can_allow() {
         assert!(matches!(enforced, Answer::Deny(_) | Answer::Ask(_)), "{tool} {input}: {enforced:?}");
         assert_eq!(kind(&observed), kind(enforced), "{tool} {input}: {observed:?}");
     }
+    // What only the sandbox protects stays in it: credentials, and the files in which answers are kept.
+    for command in [
+        "echo x > ~/.local/state/stockade/nap.json",
+        "cp a ~/.local/state/stockade/questions.json",
+        "cd ~/.local/state/stockade && tee tickets.json",
+        "cat ~/.local/state/stockade/questions.json",
+        "rm -f ~/.local/state/stockade/*.json",
+    ] {
+        assert!(matches!(bash(&home, command), Answer::Rewrite(_) | Answer::Deny(_)), "{command}");
+    }
+    assert!(matches!(bash(&home, "git push; echo x > ~/.local/state/stockade/nap.json"), Answer::Ask(_)));
+    let state = at(".local/state/stockade/nap.json");
+    assert_ne!(claude(&home, "Write", &json!({"file_path": state, "content": "x"})), Answer::Silent);
     assert_eq!(observed(&home), 0);
     // A search outside of the workspace is let through, but not one that reads a secret there.
     let search =
