@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 use super::looks_like_path;
 use crate::hazards::command::Command;
 use crate::hazards::dry_runs::only_tries;
-use stockade_shell::Arg;
+use crate::rules::harmless::is_only_pattern;
 use stockade_shell::lookup::{Names, names};
+use stockade_shell::{Arg, WordCount};
 
 /// Returns the files that the command writes, changes or deletes.
 pub(super) fn written<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
@@ -198,8 +199,12 @@ fn operands_read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     if command.name == "git" && command.is_sub(&["log"]) && !command.has(SHOWING_PATCHES) {
         return Vec::new();
     }
+    // A pattern of files becomes several words, and only the first of them is not read.
+    let is_several = |word: &Arg<'t>| matches!(word, Arg::Unknown { spelling, count: WordCount::Any, .. } if is_only_pattern(spelling));
     let skip = usize::from(
-        PATTERN_FIRST.contains(&command.name) && !command.has("-e -f --regexp --file --expression"),
+        PATTERN_FIRST.contains(&command.name)
+            && !command.has("-e -f --regexp --file --expression")
+            && !command.operands().next().is_some_and(is_several),
     );
     let last = usize::from(matches!(command.name, "cp" | "install" | "rsync"));
     let operands: Vec<_> = command.operands().skip(skip).collect();

@@ -90,8 +90,9 @@ impl<'c> Whereabouts<'c> {
             Arg::Known(text) => text.contains(['/', '~']) || text.contains(".."),
             Arg::Unknown { spelling, .. } => spelling.contains(['/', '~']),
         };
-        // git finds its repository, and that decides.
-        let is_other = command.name == "git" || LISTING.contains(&command.name);
+        // git finds its repository, and that decides; but it also compares files outside of it.
+        let is_git = command.name == "git";
+        let is_other = is_git && !command.says(&["diff"]) || LISTING.contains(&command.name);
         if is_other || stays && !command.words().any(may_leave) {
             return None;
         }
@@ -100,7 +101,13 @@ impl<'c> Whereabouts<'c> {
             return hidden;
         }
         let read = named::read(&command);
-        let found = read.iter().find(|word| self.leaves(word, folder))?;
+        let is_path = |word: &&Arg<'_>| {
+            !is_git
+                || word
+                    .known()
+                    .is_none_or(|text| text.starts_with('/') || text.split('/').any(|name| name == ".."))
+        };
+        let found = read.iter().filter(is_path).find(|word| self.leaves(word, folder))?;
         Some(hazard(found, run.span))
     }
 
@@ -257,6 +264,9 @@ mod tests {
             "cat /etc/netplan/01-wifi.yaml",
             "cd /srv && cat x",
             "cd /srv && cat < x",
+            "git diff /srv/x f",
+            "git diff ../../../srv/x f",
+            "fgrep -v /srv/*",
             "grep -r KEY /home/me/work",
             "grep -rn KEY ~/work/",
             "diff -N x /home/me/work",
@@ -284,6 +294,8 @@ mod tests {
             "cd /usr/include && cat stdio.h",
             "cat ~/notes.txt",
             "cat ../other/x",
+            "git diff HEAD~1 -- src",
+            "git diff main..HEAD",
         ] {
             assert!(!reads_outside(text, "/home/me/work"), "{text}");
         }
