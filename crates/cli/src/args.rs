@@ -33,6 +33,9 @@ pub(crate) const HELP: &str = "\
 
 const EXAMPLES: &str = "\
 Examples:
+  stockade install claude            protect Claude Code: its calls are decided before they run
+  stockade why 'npm ci' --agent claude
+                                     explain a decision, and how to change it
   stockade scan skills/              scan a directory of skills for attacks
   stockade scan --format json a.md   print the findings as JSON
   stockade sanitize SKILL.md         print the text without hidden characters
@@ -46,6 +49,7 @@ Examples:
 const FIRST: &str = "\
 Sandbox, policy, scanning and audit for AI agents
 
+  stockade install claude                    protect Claude Code: its calls are decided before they run
   stockade scan skills/                      scan a directory of skills for attacks
   stockade skill check skills/weather        check whether a skill may be used
   stockade check command 'git push -f'       show what a command would run, and whether it is allowed

@@ -1,4 +1,4 @@
-//! The commands, and what each is for.
+//! The commands, and what each is for: protecting agents, scanning, deciding, running, other programs, records.
 
 use clap::{Args as _, Error, FromArgMatches, Subcommand};
 
@@ -70,45 +70,20 @@ macro_rules! commands {
 }
 
 commands! {
-    /// Scan files, directories or standard input for attacks in skills
-    "scan" => Scan(scan::ScanArgs),
-    /// Remove hidden and invisible characters from text
-    "sanitize" => Sanitize(sanitize::SanitizeArgs),
-    /// Check, lock and prepare skills before an agent uses them
-    "skill" => Skill(skill::SkillArgs),
-    /// Verify signed container packages, and run them
-    "container" => Container(container::ContainerArgs),
-    /// Show scanner rules, or test your own
-    "rules" => Rules(rules::RulesArgs),
-    /// Show and reset usage limits, or simulate them
-    "limits" => Limits(limits::LimitsArgs),
-    /// Check whether a policy allows a tool, path, command or host
-    "check" => Check(check::CheckArgs),
-    /// Evaluate a JavaScript expression over JSON data, without I/O
-    "eval" => Eval(eval::EvalArgs),
-    /// Run a command in a sandbox
+    /// Install the Stockade hook in an agent
     #[cfg(target_os = "linux")]
-    "exec" => Exec(Box<exec::ExecArgs>),
-    /// Run an AI coding CLI in a sandbox without exposing its API key
+    "install" => Install(install::InstallArgs),
+    /// Remove the hook that `install` added
     #[cfg(target_os = "linux")]
-    "drive" => Drive(Box<drive::DriveArgs>),
-    /// Check a skill, then run a command on its behalf
+    "uninstall" => Uninstall(install::InstallArgs),
+    /// Check that installed hooks block a test call
     #[cfg(target_os = "linux")]
-    "run" => Run(run::RunArgs),
-    /// List, restore or delete quarantined files
+    "status" => Status(install::StatusArgs),
+    /// Check this machine and suggest fixes
     #[cfg(target_os = "linux")]
-    "quarantine" => Quarantine(quarantine::QuarantineArgs),
-    /// Review, apply, discard or undo changes made under --review
-    #[cfg(target_os = "linux")]
-    "changes" => Changes(changes::ChangesArgs),
-    /// Manage directories shared between agents
-    #[cfg(target_os = "linux")]
-    "graph" => Graph(graph::GraphArgs),
-    /// Run an egress proxy with a host allowlist
-    #[cfg(target_os = "linux")]
-    "broker" => Broker(broker::BrokerArgs),
-    /// Add, remove, list, test and explain rules for commands
-    "policy" => Policy(policy::PolicyArgs),
+    "doctor" => Doctor(doctor::DoctorArgs),
+    /// Create a commented configuration file
+    "init" => Init(init::InitArgs),
     /// Allow an agent a command, tool, host or path
     #[cfg(target_os = "linux")]
     "allow" => Allow(allow::AllowArgs),
@@ -132,40 +107,65 @@ commands! {
     "ui" => Ui(ui::UiArgs),
     /// Explain a decision and how to change it
     "why" => Why(why::WhyArgs),
-    /// Write an HTML report of what agents did and what was refused
-    "report" => Report(report::ReportArgs),
-    /// Show, verify and export the audit trail
-    "audit" => Audit(audit::AuditArgs),
+    /// Scan files, directories or standard input for attacks in skills
+    "scan" => Scan(scan::ScanArgs),
+    /// Remove hidden and invisible characters from text
+    "sanitize" => Sanitize(sanitize::SanitizeArgs),
+    /// Check, lock and prepare skills before an agent uses them
+    "skill" => Skill(skill::SkillArgs),
+    /// Show scanner rules, or test your own
+    "rules" => Rules(rules::RulesArgs),
+    /// List, restore or delete quarantined files
+    #[cfg(target_os = "linux")]
+    "quarantine" => Quarantine(quarantine::QuarantineArgs),
+    /// Check whether a policy allows a tool, path, command or host
+    "check" => Check(check::CheckArgs),
+    /// Add, remove, list, test and explain rules for commands
+    "policy" => Policy(policy::PolicyArgs),
     /// Show effective settings, their origin and documentation
     "config" => Config(config::ConfigArgs),
-    /// Serve all layers to other programs: JSON-RPC 2.0, one message per line
-    "serve" => Serve(serve::ServeArgs),
-    /// Install the Stockade hook in an agent
+    /// Evaluate a JavaScript expression over JSON data, without I/O
+    "eval" => Eval(eval::EvalArgs),
+    /// Run a command in a sandbox
     #[cfg(target_os = "linux")]
-    "install" => Install(install::InstallArgs),
-    /// Remove the hook that `install` added
+    "exec" => Exec(Box<exec::ExecArgs>),
+    /// Check a skill, then run a command on its behalf
     #[cfg(target_os = "linux")]
-    "uninstall" => Uninstall(install::InstallArgs),
-    /// Check that installed hooks block a test call
+    "run" => Run(run::RunArgs),
+    /// Run an AI coding CLI in a sandbox without exposing its API key
     #[cfg(target_os = "linux")]
-    "status" => Status(install::StatusArgs),
-    /// Answer a hook call of an agent
+    "drive" => Drive(Box<drive::DriveArgs>),
+    /// Verify signed container packages, and run them
+    "container" => Container(container::ContainerArgs),
+    /// Review, apply, discard or undo changes made under --review
     #[cfg(target_os = "linux")]
-    "hook" => Hook(hook::HookArgs),
-    /// Wrap an MCP server, or run Stockade as one
+    "changes" => Changes(changes::ChangesArgs),
+    /// Manage directories shared between agents
     #[cfg(target_os = "linux")]
-    "mcp" => Mcp(mcp::McpArgs),
-    /// Check this machine and suggest fixes
+    "graph" => Graph(graph::GraphArgs),
+    /// Run an egress proxy with a host allowlist
     #[cfg(target_os = "linux")]
-    "doctor" => Doctor(doctor::DoctorArgs),
+    "broker" => Broker(broker::BrokerArgs),
     /// List sandbox backends and what each enforces
     #[cfg(target_os = "linux")]
     "backends" => Backends(backends::BackendsArgs),
     /// Run attacks against the sandboxes of this machine, and report which were stopped
     #[cfg(target_os = "linux")]
     "selftest" => Selftest(selftest::SelftestArgs),
-    /// Create a commented configuration file
-    "init" => Init(init::InitArgs),
+    /// Answer a hook call of an agent
+    #[cfg(target_os = "linux")]
+    "hook" => Hook(hook::HookArgs),
+    /// Wrap an MCP server, or run Stockade as one
+    #[cfg(target_os = "linux")]
+    "mcp" => Mcp(mcp::McpArgs),
+    /// Serve all layers to other programs: JSON-RPC 2.0, one message per line
+    "serve" => Serve(serve::ServeArgs),
+    /// Show, verify and export the audit trail
+    "audit" => Audit(audit::AuditArgs),
+    /// Write an HTML report of what agents did and what was refused
+    "report" => Report(report::ReportArgs),
+    /// Show and reset usage limits, or simulate them
+    "limits" => Limits(limits::LimitsArgs),
     /// Generate shell completions
     "completions" => Completions(completions::CompletionsArgs),
     /// Print the manual page, or write one for every command

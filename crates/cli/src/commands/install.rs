@@ -167,6 +167,10 @@ fn changed(
     })
 }
 
+/// The status without a harness.
+const NONE_FOUND: &str =
+    "no settings of a supported agent found\n  = help: to protect one, name it: stockade install claude\n";
+
 /// Runs `stockade status`.
 pub(crate) fn status(args: &StatusArgs) -> Result<Exit, Failure> {
     let places = places()?;
@@ -188,7 +192,7 @@ pub(crate) fn status(args: &StatusArgs) -> Result<Exit, Failure> {
             let nap = nap::remaining().map(|left| left.as_secs());
             format!("{}\n", to_printable_json(&serde_json::json!({ "harnesses": rows, "napSeconds": nap })))
         }
-        Format::Text if states.is_empty() => "no settings of a supported agent found\n".to_owned(),
+        Format::Text if states.is_empty() => NONE_FOUND.to_owned(),
         Format::Text => states.iter().map(|(harness, state)| told(harness, state)).collect(),
     };
     let nap = nap::remaining().filter(|_| args.format == Format::Text).map(napping).unwrap_or_default();
