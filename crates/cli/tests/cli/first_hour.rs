@@ -46,7 +46,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("", "echo more >> README.md"),
     ("", "git diff --stat"),
     ("", "git add -A && git commit -q -m 'Change the text' && git log --format=%s"),
-    ("", "git checkout -q main && git merge -q work && git branch -d work"),
+    ("", "git checkout -q main && git merge -q work && git branch -d work | cut -d'(' -f1"),
     ("-", "git stash list && git show --stat"),
     ("", "git revert --no-edit HEAD >/dev/null && git log --format=%s"),
     ("?", "git fetch -q"),
