@@ -28,6 +28,7 @@ mod report;
 mod runner;
 mod runners;
 mod setup;
+mod static_programs;
 mod tally;
 mod test;
 mod tidy;
@@ -142,6 +143,12 @@ const COMMANDS: &[Command] = &[
         arguments: "FOLDER",
         summary: "run the test vectors in FOLDER/vectors, one score a file",
         run: runners::conformance,
+    },
+    Command {
+        name: "static",
+        arguments: "[stockade|e2b|kubernetes]",
+        summary: "build a program as one file without shared libraries or paths of this machine",
+        run: static_programs::run,
     },
     Command {
         name: "own-scan",
