@@ -122,7 +122,7 @@ impl<'c> Whereabouts<'c> {
     fn leaves(&self, word: &Arg<'_>, folder: Option<&Path>) -> bool {
         let target = Target::of(word);
         let target = match (target.base, located(word, self.context, folder)) {
-            (_, Some(path)) if self.holds(&path) => return false,
+            (_, Some(path)) if self.holds(&path) || self.is_at_home(&path) => return false,
             // What is not named by a path, such as a regular expression that is taken for a file.
             (Base::Unknown, _) => return false,
             (Base::Here | Base::Above(_), Some(path)) => Target::spelled(&path.to_string_lossy()),
@@ -142,6 +142,12 @@ impl<'c> Whereabouts<'c> {
         let top = self.context.workspace.as_deref().or(self.context.cwd.as_deref());
         let path = located(word, self.context, folder);
         top.zip(path).is_some_and(|(top, path)| resolve_path(Path::new("/"), top).starts_with(path))
+    }
+
+    /// Whether a path is in the home directory, wherever that is.
+    fn is_at_home(&self, path: &Path) -> bool {
+        let home = self.context.home.as_deref().map(|home| resolve_path(Path::new("/"), home));
+        home.is_some_and(|home| home.parent().is_some() && path.starts_with(home))
     }
 
     fn holds(&self, path: &Path) -> bool {
@@ -231,9 +237,13 @@ mod tests {
     use stockade_shell::{ReadOptions, Script};
 
     fn reads_outside(text: &str, top: &str) -> bool {
+        reads_outside_of("/home/me", text, top)
+    }
+
+    fn reads_outside_of(home: &str, text: &str, top: &str) -> bool {
         let script = Script::read(text, &ReadOptions::default()).unwrap();
         let context = CommandContext {
-            home: Some("/home/me".into()),
+            home: Some(home.into()),
             ..CommandContext::new(Some(top.into()), Some(top.into()))
         };
         let actions = script.actions();
@@ -245,6 +255,20 @@ mod tests {
                 .iter()
                 .enumerate()
                 .any(|(at, one)| places.redirect_outside(one, at).is_some())
+    }
+
+    /// Files of a home that are no secrets are read without a sandbox, wherever the home is, and however it is spelled.
+    #[test]
+    fn a_home_may_be_anywhere() {
+        for text in ["cat ../other/x", "cat ~/other/x", "cat /srv/users/me/other/x", "cd ../other && cat x"] {
+            assert!(!reads_outside_of("/srv/users/me", text, "/srv/users/me/work"), "{text}");
+            assert_eq!(
+                reads_outside_of("/", text, "/srv/users/me/work"),
+                !text.contains('~'),
+                "everything would be at home: {text}"
+            );
+        }
+        assert!(reads_outside_of("/srv/users/me", "cat /srv/users/you/x", "/srv/users/me/work"));
     }
 
     #[test]
