@@ -48,7 +48,7 @@ pub(super) static TOOLS: &[Row] = rows! {
             "-p", "--preprocessor", "-T", "--troff-device", "-t", "--troff", "-Z", "--ditroff"])],
         ["man git", "man 5 crontab", "man -k archive"], ["man ./x.1", "man -P id ls", "man --pag=id ls", "man -l x", "man -Hid ls"];
     // git-add(1) runs the same filters as `git status`, runs no hooks, and changes no file of the working tree.
-    "git-add" Allow "git add|stage": "notes what the next commit is to hold",
+    "git-add" Sandbox "git add|stage": "notes what the next commit is to hold",
         [GIT, Deny(&["-e", "--edit", "-p", "--patch", "-i", "--interactive"])],
         ["git add .", "git add -A src", "git add -u"], ["git add -p", "git add --edit", "git commit -m x", "git -c core.pager=x add ."];
     "job-end" Allow "kill %*": "ends what this shell has started", [Operands(0), Deny(&["-*"])], ["kill %1", "kill %%"],
