@@ -363,6 +363,7 @@ pub fn config_with(path: &Path, text: &str) -> Result<Config, SavedRulesError> {
 }
 
 /// The same for an agent in another directory.
+#[cfg(target_os = "linux")]
 pub(crate) fn config_in(directory: &Path, path: &Path, text: &str) -> Result<Config, SavedRulesError> {
     loaded_with(ConfigSources::of_process(directory), path, text)
 }

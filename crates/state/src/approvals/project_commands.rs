@@ -22,7 +22,7 @@ use crate::saved_rules::{SavedRules, config_in, ids_of};
 /// `writes` false, only tries to.
 ///
 /// # Errors
-/// As [`decide_command`].
+/// As [`decide_command`](super::decide_command).
 pub fn decide_command_in(
     agent: &str,
     kind: ApprovalKind,
