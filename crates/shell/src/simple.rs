@@ -249,6 +249,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 Some(_) if is_open_subscript(self.text.slice(element, self.text.at)) => {
                     return Err(self.refuse(ReadErrorKind::AssignmentName, element));
                 }
+                // Without `extglob`, a pattern in parentheses is an error here, after which bash runs the following lines: those of
+                // the array, as commands.
+                Some(word) if self.shell() == Shell::Bash && word.marks.has(Marks::GROUP) => {
+                    return Err(self.refuse(ReadErrorKind::Dialect, element));
+                }
                 Some(word) => elements.push(word),
                 None if self.text.is_at_end() => {
                     return Err(self.refuse(ReadErrorKind::UnterminatedCommand, start));

@@ -17,6 +17,10 @@ fn what_is_not_certain_is_refused() {
         ("echo 'a\u{202e}b'", DeceptiveCharacter),
         ("git\u{a0}status", InvisibleCharacter),
         ("git\u{200b}status", InvisibleCharacter),
+        // An error of bash, which then runs the lines of the array.
+        ("x=(@(a|b)\ntouch y\n)", Dialect),
+        ("x+=(a !(b) c)", Dialect),
+        ("declare x=(+(a))", Dialect),
         // Unclosed constructs.
         ("'a", UnterminatedQuote),
         ("\"a", UnterminatedQuote),
