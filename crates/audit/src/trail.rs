@@ -177,7 +177,7 @@ impl AuditTrail {
         let store = Mutex::new(store);
         let redactor = Arc::new(options.redactor.clone());
         let trail = Self(Arc::new(Inner { path, named, store, sealing, writer, options, clock }), redactor);
-        // Usually nothing was cut off, and then nobody has to wait for a lock.
+        // Usually nothing was cut off, and then no lock is waited for.
         if may_have_lost {
             trail.write(Due::Sometimes, &mut |store, now, seal| {
                 store.recover(&is_alive, now, seal).map(drop)

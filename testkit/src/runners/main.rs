@@ -12,6 +12,7 @@
 mod battery;
 mod conformance;
 mod corpus;
+mod fed_jail;
 mod option_oracle;
 mod oracle;
 

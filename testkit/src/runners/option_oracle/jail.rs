@@ -1,10 +1,11 @@
 //! The jail in which allowed commands run: the programs of this machine, no network, no file of this machine that can be written, and
 //! no home but its own.
 
-use std::io::{self, Write};
-use std::process::{Command, Stdio};
+use std::io;
+use std::process::Command;
 
 use super::inside;
+use crate::fed_jail::{fed, of_namespaces};
 
 /// What programs need of this machine, read-only.
 const SHARED: &[&str] = &[
@@ -54,30 +55,12 @@ pub(super) fn works() -> Result<(), String> {
 
 /// Runs NUL-separated texts, and returns the harm that each did, NUL-separated.
 pub(super) fn run(shell: &str, texts: &str) -> io::Result<String> {
-    let mut child =
-        command(shell)?.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    // The driver reads everything before it answers, so this cannot wait for ourselves.
-    if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(texts.as_bytes())?;
-    }
-    let output = child.wait_with_output()?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+    let answers = fed(command(shell)?, texts)?;
+    Ok(String::from_utf8_lossy(&answers).into_owned())
 }
 
 fn command(shell: &str) -> io::Result<Command> {
-    let mut jail = Command::new("bwrap");
-    jail.args([
-        "--unshare-all",
-        "--die-with-parent",
-        "--new-session",
-        "--as-pid-1",
-        "--clearenv",
-        "--cap-drop",
-        "ALL",
-    ]);
+    let mut jail = of_namespaces();
     for folder in SHARED {
         jail.args(["--ro-bind-try", folder, folder]);
     }

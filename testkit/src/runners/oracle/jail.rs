@@ -3,10 +3,11 @@
 //! The shell itself, and a few programs that start others (`env`, `xargs`, …), are the real ones of this machine, so
 //! that their real behaviour counts; they are logged first, too.
 
-use std::io::{self, Write};
-use std::process::{Command, Stdio};
+use std::io;
+use std::process::Command;
 
 use super::inside;
+use crate::fed_jail::{fed, of_namespaces};
 
 /// Programs that are logged and then run for real, if this machine has them.
 const REAL: &[&str] = &[
@@ -48,30 +49,11 @@ impl Jail {
 
     /// Runs NUL-separated texts, and returns their runs.
     pub(super) fn run(self, texts: &str) -> io::Result<Vec<u8>> {
-        let mut jail = self.command()?;
-        let mut child = jail.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        // The driver reads everything before it answers, so this cannot wait for ourselves.
-        if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(texts.as_bytes())?;
-        }
-        let output = child.wait_with_output()?;
-        if output.status.success() {
-            return Ok(output.stdout);
-        }
-        Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+        fed(self.command()?, texts)
     }
 
     fn command(self) -> io::Result<Command> {
-        let mut jail = Command::new("bwrap");
-        jail.args([
-            "--unshare-all",
-            "--die-with-parent",
-            "--new-session",
-            "--as-pid-1",
-            "--clearenv",
-            "--cap-drop",
-            "ALL",
-        ]);
+        let mut jail = of_namespaces();
         for folder in LIBRARIES {
             jail.args(["--ro-bind-try", folder, folder]);
         }
