@@ -9,7 +9,7 @@ use crate::backends::{added, contain};
 use crate::choices::ReviewMode;
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
-use crate::host::{Exposed, HostFacts, KnownLinks, ProtectedEntry, ProtectionMode, Searched, Watched};
+use crate::host::{Entry, Exposed, HostFacts, KnownLinks, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::limits::ResourceLimits;
 use crate::mounts::{Mount, MountKind, OF_A_WORKTREE, SHARED, kept_back_in_vain, mounts};
 use crate::provider::{Offer, Provider, choose, offers};
@@ -181,7 +181,7 @@ pub(crate) fn plan_of(
     reviewable(spec, facts, &provider)?;
     let identity = identity(&provider, spec, facts)?;
     let require = still_required(spec, &provider);
-    Ok(Plan {
+    let plan = Plan {
         provider,
         program,
         arguments,
@@ -209,10 +209,29 @@ pub(crate) fn plan_of(
         layer: None,
         require,
         require_by_name: spec.require_by_name.iter().copied().collect(),
-    })
+    };
+    Ok(plan.with_removable_worktrees())
 }
 
 impl Plan {
+    /// Removes the mounts of files that link worktrees and submodules to their repository: a mount point cannot be deleted, as
+    /// `git worktree remove` does. Without such a file, git finds no repository, or the one around it.
+    fn with_removable_worktrees(mut self) -> Self {
+        let pointers = self.removable_pointers();
+        self.mounts.retain(|mount| !pointers.contains(&mount.target));
+        self
+    }
+
+    /// Returns the files that link worktrees and submodules to their repository, if each call that would write or rename them
+    /// is decided. The command can delete them, and not replace them.
+    pub(crate) fn removable_pointers(&self) -> BTreeSet<PathBuf> {
+        if !self.decides_names() || self.review != ReviewMode::Off {
+            return BTreeSet::new();
+        }
+        let is_one = |entry: &&ProtectedEntry| entry.kind == Entry::File && links_a_worktree(&entry.path);
+        self.protected.iter().filter(is_one).map(|entry| self.workspace.join(&entry.path)).collect()
+    }
+
     /// Plans the environment again, after variables were added to the request. Nothing else of a plan depends on them.
     ///
     /// # Errors
@@ -223,6 +242,16 @@ impl Plan {
         fit_environment(&mut environment, &self.provider, spec)?;
         self.environment = environment;
         Ok(())
+    }
+}
+
+/// Whether a file links a worktree or a submodule with its repository.
+fn links_a_worktree(path: &Path) -> bool {
+    let around = path.parent().and_then(Path::parent);
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some(".git") => true,
+        Some("gitdir" | "commondir") => around.is_some_and(|around| around.ends_with(".git/worktrees")),
+        _ => false,
     }
 }
 

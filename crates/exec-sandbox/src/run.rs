@@ -28,13 +28,14 @@ mod write_now;
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use crate::cgroup::Groups;
 use crate::enforcement::{Enforcement, Property};
 use crate::explain;
-use crate::host::Searched;
+use crate::host::{Exposed, ProtectionMode, Searched};
 use crate::journal;
 use crate::native::Ids;
 use crate::outcome::{End, Outcome};
@@ -321,7 +322,8 @@ fn carried_out(
     };
     // Also after a failed start: a part of the sandbox may have run already.
     let (quarantine, swept) = sweeping.end(plan, observer);
-    crate::exposed_secrets::Seen::after(plan, &swept.seen_secrets(&plan.protected));
+    let seen = swept.seen_secrets(&plan.protected);
+    crate::exposed_secrets::Seen::after(plan, &seen);
     let mut outcome = outcome?;
     if swept.searched == Searched::InPart {
         let why = "some directories of the workspace could not be read afterwards";
@@ -332,9 +334,21 @@ fn carried_out(
         quarantine,
         quarantine_dropped: swept.dropped,
         changed,
-        exposed: plan.exposed.clone(),
+        exposed: plan.exposed.iter().cloned().chain(saved_meanwhile(plan, &seen)).collect(),
         ..outcome
     })
+}
+
+/// Returns the hidden files that another program replaced while the command ran, as editors do when they save: what hides a file
+/// is mounted on the old one, so the command could read the new one.
+fn saved_meanwhile<'p>(plan: &'p Plan, seen: &'p [PathBuf]) -> impl Iterator<Item = Exposed> + 'p {
+    let was_hidden = |path: &PathBuf| {
+        plan.protected.iter().any(|entry| entry.path == *path && entry.mode == ProtectionMode::Hide)
+    };
+    let label = "it was saved while the command ran";
+    seen.iter()
+        .filter(move |path| was_hidden(path))
+        .map(move |path| Exposed { path: path.clone(), label: label.to_owned() })
 }
 
 /// Returns what a plan enforces including its limits, without control groups.

@@ -20,6 +20,7 @@ use crate::outcome::{Changed, DroppedGroup};
 use crate::quarantine::Taker;
 use crate::quarantined::Quarantined;
 use crate::workspace::links::{Astray, astray};
+use crate::workspace::review_inputs::review_inputs;
 use crate::workspace::roots::Root;
 use crate::workspace::targets::lying_at;
 use crate::workspace::walk::{Here, open_root};
@@ -77,6 +78,9 @@ impl Swept {
         let gone = before.iter().filter(is_gone);
         let changed = made.chain(gone).map(|it| Changed::new(it.path.clone(), it.label.clone()));
         let links = self.links.iter().filter(|link| !is_taken(&link.path)).cloned();
+        // Where a symlink leads matters more than what its name is.
+        let linked: BTreeSet<&Path> = self.links.iter().map(|link| link.path.as_path()).collect();
+        let changed = changed.filter(|changed| !linked.contains(changed.path.as_path()));
         changed.chain(links).collect::<BTreeSet<Changed>>().into_iter().collect()
     }
 }
@@ -111,6 +115,10 @@ pub(crate) fn sweep(
             swept.searched = Searched::InPart;
         }
         git_targets(roots, root, before, &mut taking);
+        // A full list may lack changes, and the result reports that not everything was searched.
+        if swept.watched.len() >= MAX_WATCHED || swept.secrets.len() >= MAX_SECRETS {
+            swept.searched = Searched::InPart;
+        }
         swept.dropped.extend(taking.make_room());
     }
     swept
@@ -211,9 +219,14 @@ impl Sink for Sweeper<'_, '_> {
     }
 
     fn repository(&mut self, root: &Root, here: &Here<'_>) {
-        for plan in armed(here, &root.name.join(here.path), self.before) {
-            let path = root.name.join(here.path).join(&plan);
+        let folder = root.name.join(here.path);
+        for plan in armed(here, &folder, self.before) {
+            let path = folder.join(&plan);
             self.taking.take(here.folder, here.path, &plan, path);
+        }
+        // How a new repository is read was never known to the user otherwise.
+        if self.before.had_repository(&folder) {
+            review_inputs(here, &folder).into_iter().for_each(|watched| self.watched(watched));
         }
     }
 }

@@ -5,10 +5,12 @@
 //! reported: package managers delete and recreate files there.
 
 pub(crate) mod entry;
+mod environments;
 mod found;
 pub(crate) mod links;
 mod other_names;
 pub(crate) mod plans;
+pub(crate) mod review_inputs;
 pub(crate) mod roots;
 pub(crate) mod targets;
 pub(crate) mod walk;
@@ -28,6 +30,7 @@ use entry::{At, at, list_below, read_below};
 pub(crate) use found::{Found, PACKAGES, is_repository};
 use links::{InRepository, stays_in_a_repository, text_of};
 use plans::plans_of;
+use review_inputs::review_inputs;
 use roots::Root;
 use targets::{Targets, lying_at};
 use walk::{Here, Listed, Visit, around, walk, walk_from};
@@ -182,6 +185,8 @@ impl Sink for Memory<'_, '_> {
     fn watched(&mut self, watched: Watched) {
         if self.found.watched.len() < MAX_WATCHED {
             self.found.watched.push(watched);
+        } else {
+            self.found.searched = self.found.searched.max(Searched::InPart);
         }
     }
 
@@ -193,7 +198,9 @@ impl Sink for Memory<'_, '_> {
 
     fn repository(&mut self, root: &Root, here: &Here<'_>) {
         self.targets.of_settings(root, here);
-        plans_of(here, &root.name.join(here.path), &mut self.found.plans);
+        let folder = root.name.join(here.path);
+        plans_of(here, &folder, &mut self.found.plans);
+        review_inputs(here, &folder).into_iter().for_each(|watched| self.watched(watched));
     }
 }
 
@@ -203,6 +210,8 @@ struct Search<'r, S> {
     /// The depth of the current package directory.
     packages: Option<usize>,
     repository: InRepository,
+    /// The name of the current directory, folded.
+    own: String,
     /// Whether nothing in the current directory matters, except for what is in the directories in it.
     found_nothing: bool,
 }
@@ -220,6 +229,7 @@ impl<S: Sink> Visit for Search<'_, S> {
         if self.packages.is_none() && PACKAGES.contains(&own.as_str()) {
             self.packages = Some(here.depth);
         }
+        self.own.clone_from(&own);
         self.repository = self.repository.at(here);
         self.found_nothing = !self.repository.is_in_one();
         let Some(names) = here.names else {
@@ -257,7 +267,7 @@ fn fold_os(name: &OsStr) -> String {
 impl<'r, S: Sink> Search<'r, S> {
     fn new(root: &'r Root, sink: S) -> Self {
         let repository = InRepository::default();
-        Self { root, sink, packages: None, repository, found_nothing: false }
+        Self { root, sink, packages: None, repository, own: String::new(), found_nothing: false }
     }
 }
 
@@ -311,6 +321,10 @@ impl<S: Sink> Search<'_, S> {
             self.note(here, name, ProtectionMode::Hide);
             return true;
         }
+        if let Some(label) = environments::label(&self.own, &folded) {
+            self.found_nothing = false;
+            self.watch(here, label, name, 0);
+        }
         let mut is_covered = false;
         for beginning in IN_ANY_FOLDER.with(&lossy) {
             self.found_nothing = false;
@@ -340,7 +354,7 @@ impl<S: Sink> Search<'_, S> {
                 self.sink.exposed(Exposed { path, label: name.label() });
             }
             (Some(Answer::Report), None) | (Some(Answer::Protect), Some(_)) => {
-                self.watch(here, name, below, 0);
+                self.watch(here, &name.label(), below, 0);
             }
             (Some(Answer::HideWithSecret | Answer::ReportSecrets), None) => {}
             (
@@ -367,7 +381,7 @@ impl<S: Sink> Search<'_, S> {
         for (name, part) in in_a_repository() {
             match answer(name) {
                 Some(Answer::Protect) => self.note(here, Path::new(part), ProtectionMode::ReadOnly),
-                Some(Answer::Report) => self.watch(here, name, Path::new(part), 0),
+                Some(Answer::Report) => self.watch(here, &name.label(), Path::new(part), 0),
                 Some(Answer::ReportSecrets) => self.answer(here, name, Path::new(part)),
                 Some(Answer::Hide | Answer::HideWithSecret) | None => {}
             }
@@ -390,16 +404,16 @@ impl<S: Sink> Search<'_, S> {
     }
 
     /// Reports the state of a watched file, or of each file in a watched directory.
-    fn watch(&mut self, here: &Here<'_>, name: &'static Name, below: &Path, depth: usize) {
+    fn watch(&mut self, here: &Here<'_>, label: &str, below: &Path, depth: usize) {
         let Some(At::There(found)) = at(here.folder, below) else { return };
         if found.kind != Entry::Folder {
             let path = self.root.name.join(here.path).join(below);
-            self.sink.watched(Watched { path, label: name.label(), stamp: found.stamp });
+            self.sink.watched(Watched { path, label: label.to_owned(), stamp: found.stamp });
             return;
         }
         if depth < REPORTED_DEPTH {
             for inner in list_below(here.folder, below) {
-                self.watch(here, name, &below.join(inner), depth + 1);
+                self.watch(here, label, &below.join(inner), depth + 1);
             }
         }
     }

@@ -44,6 +44,10 @@ const FOLDER: usize = 0o040_000;
 /// Flags of an unmerged entry.
 const STAGE: u16 = 0x3000;
 
+/// Flag of an entry that counts as unchanged, and the one among the extended flags of an entry that is not checked out.
+const ASSUMED: u16 = 0x8000;
+const SKIPPED: u16 = 0x4000;
+
 /// Names from this length on are stored without their length.
 const LONG_NAME: usize = 0xfff;
 
@@ -105,6 +109,23 @@ pub fn index_digest(index: &[u8], id: ObjectId) -> Result<u64, GitIndexError> {
     Ok(std::hash::Hasher::finish(&hasher))
 }
 
+/// Returns a digest of the paths that git does not compare with the worktree (`assume-unchanged`, `skip-worktree`), so that
+/// `git status` shows no change of them; nothing without such paths. It is stable only within one build of the program.
+///
+/// # Errors
+/// When it is not an index, or is incomplete.
+pub(crate) fn overlooked_digest(index: &[u8], id: ObjectId) -> Result<Option<u64>, GitIndexError> {
+    let mut hasher = std::hash::DefaultHasher::new();
+    let mut is_any = false;
+    each(index, id, |entry, path| {
+        if entry.flags & ASSUMED != 0 || entry.more_flags & SKIPPED != 0 {
+            is_any = true;
+            std::hash::Hash::hash(path, &mut hasher);
+        }
+    })?;
+    Ok(is_any.then(|| std::hash::Hasher::finish(&hasher)))
+}
+
 /// Calls `show` with each entry and its path.
 fn each(index: &[u8], id: ObjectId, mut show: impl FnMut(&Entry<'_>, &[u8])) -> Result<(), GitIndexError> {
     let version = number(index, 4)?;
@@ -134,6 +155,8 @@ struct Entry<'i> {
     /// Object id.
     object: &'i [u8],
     flags: u16,
+    /// Flags of version 3 and later.
+    more_flags: u16,
 }
 
 struct Entries<'i> {
@@ -158,13 +181,15 @@ impl<'i> Entries<'i> {
         let flags = u16::from_be_bytes(*flags);
         let is_extended = self.version >= 3 && flags & 0x4000 != 0;
         let name_at = flags_at + if is_extended { 4 } else { 2 };
+        let more_flags = self.index.get(flags_at + 2..).and_then(|rest| rest.first_chunk());
+        let more_flags = more_flags.filter(|_| is_extended).map_or(0, |flags| u16::from_be_bytes(*flags));
         let length = usize::from(flags) & LONG_NAME;
         if self.version == 4 {
             self.shortened(name_at, length)?;
         } else {
             self.whole(start, name_at, length)?;
         }
-        Ok(Entry { mode, object, flags })
+        Ok(Entry { mode, object, flags, more_flags })
     }
 
     /// Reads an uncompressed name; zeros pad the entry to a multiple of eight.

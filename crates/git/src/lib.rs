@@ -26,6 +26,7 @@ mod condition;
 mod find;
 mod index;
 mod passed_settings;
+mod review_inputs;
 mod settings;
 
 pub use allowed_settings::{GitTarget, MAX_REPOSITORY_SETTINGS, SettingsOf, git_targets, harmful_setting};
@@ -34,6 +35,7 @@ pub use condition::include_applies;
 pub use find::{FoundGit, GitRepository, find_git};
 pub use index::{GitIndexError, IndexedFile, ObjectId, index_digest, indexed_files, submodule_paths};
 pub use passed_settings::GitSettings;
+pub use review_inputs::{ReviewInput, review_inputs};
 pub use settings::{GitSetting, GitSyntaxError, SettingsReader, git_settings, read_settings};
 
 /// The README's example is run as a test.

@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use stockade_files::real_path;
-use stockade_git::{GitSetting, GitSettings, include_applies, read_settings};
+use stockade_git::{GitSetting, GitSettings, GitTarget, git_targets, include_applies, read_settings};
 
 use crate::mounts::IGNORED;
 use crate::spec::SandboxSpec;
@@ -59,7 +59,7 @@ struct Reading<'s> {
     home: &'s Path,
     files: usize,
     found: GitSettings,
-    /// Configured paths of hooks; a relative one is below each repository.
+    /// Configured paths of hooks, of which a relative one is below each repository, and other targets of settings.
     hooks: Vec<PathBuf>,
 }
 
@@ -71,6 +71,7 @@ impl Reading<'_> {
         self.files += 1;
         let Some(text) = text_of(self.spec, path) else { return };
         let beside = path.parent().unwrap_or(path);
+        self.note_targets(&text, beside);
         for setting in read_settings(&text).flatten() {
             match self.included(&setting, beside) {
                 Some(path) => self.file(&path, depth + 1),
@@ -86,6 +87,31 @@ impl Reading<'_> {
     fn hooks_of_the_machine(&mut self, path: &Path) {
         let text = text_of(self.spec, path).unwrap_or_default();
         self.hooks.extend(read_settings(&text).flatten().filter_map(|setting| hooks(&setting)));
+    }
+
+    /// Records the files that settings of the user refer to, if a command may write them: git obeys them wherever it runs, under
+    /// whatever condition they are included.
+    fn note_targets(&mut self, text: &str, beside: &Path) {
+        let settings: Vec<GitSetting> = read_settings(text).flatten().collect();
+        for (path, kind) in git_targets(&settings) {
+            let path = match (path.strip_prefix("~/"), kind) {
+                (Some(below), _) => self.home.join(below),
+                (None, GitTarget::Settings) => beside.join(path),
+                (None, GitTarget::Hooks | GitTarget::Program) => PathBuf::from(path),
+            };
+            if path.is_absolute() && self.is_written(&path) {
+                self.hooks.push(path);
+            }
+        }
+    }
+
+    /// Whether a path is in a directory that the command may write to, by its name or by where it leads.
+    fn is_written(&self, path: &Path) -> bool {
+        let around = path.ancestors().find_map(|around| real_path(around).ok());
+        let mut written = std::iter::once(&self.spec.workspace).chain(&self.spec.shared);
+        written.any(|folder| {
+            path.starts_with(folder) || around.as_ref().is_some_and(|real| real.starts_with(folder))
+        })
     }
 
     /// Returns the file that a setting includes, if its condition is true in this workspace.
@@ -123,4 +149,39 @@ fn text_of(spec: &SandboxSpec, path: &Path) -> Option<String> {
     let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or_default() + 1);
     file.take(MAX_LENGTH).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "makes a home with settings")]
+
+    use super::*;
+    use std::fs;
+
+    /// Git obeys an included file of the workspace like the settings that include it, also one that does not exist yet.
+    #[test]
+    fn targets_of_the_users_own_settings_in_the_workspace_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (home, work) = (root.join("home"), root.join("work"));
+        fs::create_dir_all(&home).unwrap();
+        fs::create_dir_all(work.join("tools")).unwrap();
+        std::os::unix::fs::symlink(&work, home.join("project")).unwrap();
+        let text = format!(
+            "[include]\n path = {0}/team.cfg\n[includeIf \"onbranch:x\"]\n path = ~/project/branch.cfg\n[core]\n fsmonitor = {0}/tools/watch --in=x\n\
+             hooksPath = .githooks\n[include]\n path = ~/other.cfg\n[alias]\n co = checkout\n",
+            work.display()
+        );
+        fs::write(home.join(".gitconfig"), text).unwrap();
+        let spec = SandboxSpec::new(&work, ["true"]);
+        let (_, found) = harmless(&spec, &home, &BTreeMap::new());
+        let found: std::collections::BTreeSet<PathBuf> = found.into_iter().collect();
+        let expected = [
+            PathBuf::from(".githooks"),
+            home.join("project/branch.cfg"),
+            work.join("team.cfg"),
+            work.join("tools/watch"),
+        ];
+        assert_eq!(found, expected.into());
+    }
 }

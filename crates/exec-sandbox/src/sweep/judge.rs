@@ -3,6 +3,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "looks where links and settings lead that a command left")]
 
+use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use stockade_git::{GitSetting, MAX_REPOSITORY_SETTINGS, SettingsOf, harmful_sett
 use super::known::Before;
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
 use crate::protect::{is_interpreter_of_the_system, names_programs_of_the_system};
-use crate::workspace::entry::{list_below, read_below};
+use crate::workspace::entry::{at, list_below, read_below};
 use crate::workspace::is_repository;
 use crate::workspace::roots::{Root, is_plainly_within};
 use crate::workspace::walk::{Here, open_root};
@@ -54,6 +55,16 @@ pub(crate) fn is_harmful(
     }
 }
 
+/// Whether git uses a repository already: it belongs to a worktree or a submodule of another one.
+fn is_in_use(path: &Path) -> bool {
+    let names: Vec<&OsStr> = path.iter().collect();
+    let is_inner = |pair: &[&OsStr]| match pair {
+        [first, second] => *first == ".git" && (*second == "worktrees" || *second == "modules"),
+        _ => false,
+    };
+    names.windows(2).any(is_inner)
+}
+
 struct Judge<'j> {
     roots: &'j [Root],
     here: &'j Here<'j>,
@@ -87,7 +98,29 @@ impl Judge<'_> {
         let text = self.text(MAX_POINTER);
         let path = text.as_deref().and_then(|text| text.trim_end().strip_prefix(begin.unwrap_or_default()));
         let path = path.and_then(|path| real_path(&self.around().join(path)).ok());
-        path.is_some_and(|path| self.is_repository_within(&path) && self.shares_one_within(&path))
+        path.is_some_and(|path| {
+            let is_one = self.is_repository_within(&path) && self.shares_one_within(&path);
+            // A worktree's directory names the repository that it lies in.
+            let is_around = begin.is_none() && self.folder.starts_with(&path);
+            is_one && (is_around || is_in_use(&path) || !self.is_armed(&path))
+        })
+    }
+
+    /// Whether git would run a program of a repository: by a setting, or by a hook. Projects have such repositories among their
+    /// fixtures, where git only finds them if something leads to them.
+    fn is_armed(&self, path: &Path) -> bool {
+        let Ok(folder) = open_root(path) else { return true };
+        let none: [GitSetting; 0] = [];
+        let is_within = |to: &str| !to.starts_with('-') && is_plainly_within(self.roots, path, to);
+        let has_harmful = |name: &str| {
+            at(folder.as_fd(), Path::new(name)).is_some()
+                && read_below(folder.as_fd(), Path::new(name), MAX_REPOSITORY_SETTINGS).is_none_or(|text| {
+                    harmful_setting(SettingsOf::Repository, &text, &none, is_within).is_some()
+                })
+        };
+        let hooks = list_below(folder.as_fd(), Path::new("hooks"));
+        let is_live = |name: &OsString| !name.as_encoded_bytes().ends_with(b".sample");
+        has_harmful("config") || has_harmful("config.worktree") || hooks.iter().any(is_live)
     }
 
     fn is_repository_within(&self, path: &Path) -> bool {

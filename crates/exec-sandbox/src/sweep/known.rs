@@ -84,6 +84,12 @@ impl<'b> Before<'b> {
         self.known.contains_key(path)
     }
 
+    /// Whether a directory was a repository: its `.git`, or a part of it that git obeys, existed.
+    pub(super) fn had_repository(&self, folder: &Path) -> bool {
+        const PARTS: [&str; 4] = ["config", "hooks", "commondir", "gitdir"];
+        self.has(folder) || PARTS.iter().any(|part| self.has(&folder.join(part)))
+    }
+
     /// Returns the lines that ran programs in a file of git's pending work; nothing if it did not exist.
     pub(super) fn plan(&self, path: &Path) -> Option<&Vec<String>> {
         self.plans.get(path)

@@ -15,7 +15,7 @@ use super::entry::{At, at, read_below};
 use super::found::Found;
 use super::roots::{Root, named};
 use super::walk::{Here, open_root};
-use crate::host::{ProtectedEntry, ProtectionMode};
+use crate::host::{ProtectedEntry, ProtectionMode, Searched};
 
 /// Maximum depth of included settings, and maximum number of targets.
 const MAX_INCLUDES: usize = 10;
@@ -28,11 +28,13 @@ const MAX_LINKS: usize = 40;
 pub(crate) struct Targets<'r> {
     roots: &'r [Root],
     paths: BTreeSet<PathBuf>,
+    /// Whether there are more than the maximum.
+    is_cut: bool,
 }
 
 impl<'r> Targets<'r> {
     pub(super) fn new(roots: &'r [Root]) -> Self {
-        Self { roots, paths: BTreeSet::new() }
+        Self { roots, paths: BTreeSet::new(), is_cut: false }
     }
 
     /// Adds the target of a symlink with a protected name.
@@ -43,7 +45,7 @@ impl<'r> Targets<'r> {
         let Some(around) = path.parent() else { return };
         match entry.mode {
             // Package managers recreate these symlinks, so only their targets are protected.
-            ProtectionMode::Check => self.paths.extend(resolve(&around.join(to)).and_then(|path| path.end)),
+            ProtectionMode::Check => self.extend(resolve(&around.join(to)).and_then(|path| path.end)),
             _ => self.add(&around.join(to)),
         }
     }
@@ -88,9 +90,19 @@ impl<'r> Targets<'r> {
     }
 
     fn add(&mut self, path: &Path) {
-        if self.paths.len() < MAX_TARGETS {
-            self.paths
-                .extend(resolve(path).into_iter().flat_map(|path| path.links.into_iter().chain(path.end)));
+        self.extend(resolve(path).into_iter().flat_map(|path| path.links.into_iter().chain(path.end)));
+    }
+
+    /// Adds targets in the searched directories. With more than the maximum, the command is refused.
+    fn extend(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        let roots = self.roots;
+        let is_within = |path: &PathBuf| roots.iter().any(|root| path.starts_with(&root.path));
+        for path in paths.into_iter().filter(is_within) {
+            if self.paths.len() >= MAX_TARGETS && !self.paths.contains(&path) {
+                self.is_cut = true;
+                return;
+            }
+            self.paths.insert(path);
         }
     }
 
@@ -104,6 +116,9 @@ impl<'r> Targets<'r> {
 
     /// Adds existing targets to the protected files, and missing ones to those that must not be created.
     pub(super) fn add_to(self, found: &mut Found) {
+        if self.is_cut {
+            found.searched = Searched::TooMany;
+        }
         for path in self.paths {
             let Some(name) = named(self.roots, &path).filter(|name| !name.as_os_str().is_empty()) else {
                 continue;
@@ -126,12 +141,14 @@ impl<'r> Targets<'r> {
     }
 }
 
-/// Adds the hooks of each found repository that are configured in the user's settings.
+/// Adds the targets of the user's own settings: hooks of each found repository, included settings and programs.
 pub(crate) fn add_hooks(roots: &[Root], found: &mut Found, hooks: &[PathBuf]) {
     if hooks.is_empty() {
         return;
     }
     let mut targets = Targets::new(roots);
+    // Those in every repository are relative; the others apply wherever git runs.
+    hooks.iter().filter(|path| path.is_absolute()).for_each(|path| targets.add(path));
     for top in found.protected.iter().filter(|entry| entry.path.ends_with(".git")) {
         let top = top.path.parent().unwrap_or(Path::new(""));
         let Some(root) = roots.iter().find(|root| top.starts_with(&root.name)) else { continue };
@@ -243,6 +260,19 @@ mod tests {
         symlink("circle", root.join("circle")).unwrap();
         assert!(resolve(&root.join("circle/x")).is_none());
         assert!(resolve(&root.join("missing/../x")).is_some_and(|path| path.end.is_none()));
+    }
+    /// More targets than can be protected: none is left out silently.
+    #[test]
+    fn a_flood_of_targets_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir(root.join(".git")).unwrap();
+        let lines: String = (0..=MAX_TARGETS).map(|number| format!("path = ../{number}\n")).collect();
+        fs::write(root.join(".git/config"), format!("[include]\n{lines}")).unwrap();
+        let found = look(&roots(Some(&root), &[]));
+        assert_eq!((found.searched, found.git_targets.len()), (Searched::TooMany, MAX_TARGETS));
+        fs::write(root.join(".git/config"), "[include]\npath = ../1\n").unwrap();
+        assert_eq!(look(&roots(Some(&root), &[])).searched, Searched::Fully);
     }
     /// `core.hooksPath = .githooks` in the user's settings applies to every repository.
     #[test]

@@ -50,6 +50,8 @@ mod races;
 mod reach;
 #[cfg(target_os = "linux")]
 mod review;
+#[cfg(target_os = "linux")]
+mod review_inputs;
 mod seatbelt;
 #[cfg(target_os = "linux")]
 mod secrets;

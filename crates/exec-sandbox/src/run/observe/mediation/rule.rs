@@ -93,6 +93,8 @@ pub(super) struct Rules {
     kept: BTreeSet<PathBuf>,
     /// Targets of the user's settings and symlinks.
     git_targets: BTreeSet<PathBuf>,
+    /// Files that link worktrees to their repository. They can be deleted, and nothing can be created in their place.
+    pointers: BTreeSet<PathBuf>,
     /// Directories that the command created.
     made: RwLock<HashSet<FileIdentity>>,
     /// Paths of existing directories that the command moved or removed. A new directory there counts as existing before, because
@@ -118,6 +120,7 @@ impl Rules {
             worktree: plan.of_a_worktree(),
             kept,
             git_targets,
+            pointers: plan.removable_pointers(),
             made: RwLock::default(),
             left: RwLock::default(),
         }
@@ -228,6 +231,9 @@ impl Rules {
         }
         if let Some(why) = self.is_led_to(place, what) {
             return Verdict::Refused(why);
+        }
+        if !self.pointers.is_empty() && self.pointers.contains(&place.whole()) {
+            return Verdict::Refused(POINTER);
         }
         if let Some(why) = self.strays(place, what) {
             return Verdict::Refused(why);
