@@ -93,5 +93,5 @@ pub use proxy_token::{proxy_token, to_whole_url};
 pub use request_stream::RequestStream;
 pub use secret_binding::{SecretBinding, SecretError};
 #[cfg(target_os = "linux")]
-pub use secrets::Secrets;
+pub use secrets::{ScrubbedStream, Scrubber, Secrets};
 pub use target::{Host, NetRefused, NetTarget};

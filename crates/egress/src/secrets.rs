@@ -3,7 +3,7 @@
 //! It does so in requests to the one host, path and place that the secret is bound to, where it inspects the connection. A
 //! placeholder anywhere else is refused and recorded as an exfiltration attempt. A host that receives a secret receives no other
 //! credential: one that an attacker planted in a command could otherwise act there as another account. Responses are scrubbed of
-//! the secret, in every encoding that [`needles`] knows, before a process in the sandbox can read them; a response that cannot be
+//! the secret, in every encoding that [`windows`] searches, before a process in the sandbox can read them; a response that cannot be
 //! decoded for that is refused.
 //!
 //! A malicious host can send the secret back in an encoding of its own, or in two responses. So a secret is bound to a host that
@@ -13,7 +13,8 @@
 
 mod answers;
 mod credentials;
-mod needles;
+mod decoded;
+mod numbers;
 mod parts;
 mod percent;
 mod placeholder;
@@ -22,6 +23,9 @@ mod requests;
 mod scrub;
 mod sigv4;
 mod source;
+mod spelling;
+mod weak;
+mod windows;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -37,8 +41,9 @@ use super::host_list::HostList;
 use super::secret_binding::{SecretBinding, SecretError, SecretPlace};
 use super::target::NetTarget;
 use credentials::HostKind;
-use needles::Needles;
-use scrub::Scrubber;
+use scrub::Part;
+pub use scrub::{ScrubbedStream, Scrubber};
+use windows::{Sought, Windows};
 
 /// The secrets of a run, and their placeholders. They are not read before [`Secrets::get`]: a dry run, and a run that waits for
 /// approval, have read none of them.
@@ -55,7 +60,7 @@ struct SecretStore {
 
 struct ActiveSecrets {
     secrets: Vec<Secret>,
-    placeholders: Arc<Needles>,
+    placeholders: Windows,
     scrubber: Arc<Scrubber>,
     began: Instant,
 }
@@ -66,6 +71,14 @@ struct Secret {
     value: Zeroizing<Vec<u8>>,
     placeholder: String,
     bindings: Vec<SecretBinding>,
+}
+
+impl Secret {
+    /// Returns the hosts and paths that receive it.
+    fn destinations(&self) -> String {
+        let bound: Vec<_> = self.bindings.iter().map(SecretBinding::destination).collect();
+        bound.join(" and to ")
+    }
 }
 
 impl Secrets {
@@ -160,13 +173,13 @@ impl ActiveSecrets {
             let fix = "remove some of them";
             SecretError::new("?", format!("exceeds the limit of secrets to search for: {why}"), fix)
         };
-        let placeholders =
-            Needles::new(secrets.iter().map(|secret| secret.placeholder.as_bytes())).map_err(too_many)?;
+        let sought = |value| Sought { value, public: placeholder::public_part(value) };
+        let placeholders = Windows::new(secrets.iter().map(|secret| sought(secret.placeholder.as_bytes())))
+            .map_err(too_many)?;
         let pairs: Vec<_> =
             secrets.iter().map(|secret| (secret.value.as_slice(), secret.placeholder.as_str())).collect();
         let scrubber = Scrubber::new(&pairs).map_err(too_many)?;
-        let (placeholders, scrubber) = (Arc::new(placeholders), Arc::new(scrubber));
-        Ok(Self { secrets, placeholders, scrubber, began })
+        Ok(Self { secrets, placeholders, scrubber: Arc::new(scrubber), began })
     }
 }
 
@@ -207,18 +220,45 @@ impl ActiveSecrets {
         self.secrets.iter().flat_map(|secret| secret.bindings.iter().map(move |binding| (secret, binding)))
     }
 
+    /// Returns which secrets and placeholders a text contains, or parts of them.
+    fn parts_in(&self, text: &[u8]) -> impl Iterator<Item = Part> {
+        let placeholders =
+            self.placeholders.find(text).into_iter().map(|found| Part::Placeholder(found.value));
+        let values = self.scrubber.values().find(text).into_iter().map(|found| Part::Value(found.value));
+        placeholders.chain(values)
+    }
+
+    /// Refuses a secret itself in a request to another host than its own. The command has it from elsewhere: a file, or another
+    /// program.
+    fn stays(&self, number: usize, to: &NetTarget, place: &str) -> Result<(), RewriteRefusal> {
+        let Some(secret) = self.secrets.get(number) else { return Ok(()) };
+        if secret.bindings.iter().any(|binding| binding.host.holds(to)) {
+            return Ok(());
+        }
+        let name = &secret.name;
+        Err(RewriteRefusal {
+            rule: "secret-leaves",
+            reason: format!(
+                "attempted exfiltration: the secret `{name}` itself, or a part of it, was sent to `{to}` in {place}, but it is for {} \
+                 alone",
+                secret.destinations()
+            ),
+            fix: Some(format!(
+                "remove the secret from what the command can read; it needs only the placeholder in `${name}`"
+            )),
+        })
+    }
+
     /// Returns the refusal of a placeholder in the wrong place.
     fn elsewhere(&self, number: usize, to: &NetTarget, place: &str) -> RewriteRefusal {
         let secret = self.secrets.get(number);
         let name = secret.map(|secret| secret.name.as_str()).unwrap_or_default();
-        let bound: Vec<_> =
-            secret.into_iter().flat_map(|secret| &secret.bindings).map(SecretBinding::destination).collect();
         RewriteRefusal {
             rule: "secret-elsewhere",
             reason: format!(
                 "attempted exfiltration: the placeholder of the secret `{name}` was sent to `{to}` in {place}, but it is for {} \
                  alone",
-                bound.join(" and to ")
+                secret.map(Secret::destinations).unwrap_or_default()
             ),
             fix: None,
         }

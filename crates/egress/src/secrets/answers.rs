@@ -11,7 +11,7 @@ use super::super::broker::inspect::{BodyRewrite, Conversation, RewriteRefusal};
 use super::super::header_table::{HeaderAt, HeaderFate, HeaderOf, WITHHELD, headers_of};
 use super::ActiveSecrets;
 use super::parts::{self, PartScrubbed};
-use super::scrub::{Pieces, Scrubbed, scrub_headers, through, unreadable};
+use super::scrub::{Pieces, ScrubbedStream, scrub_headers, through, unreadable};
 
 /// Maximum expansion of a response by decoding, and the size that is always permitted.
 const MAX_GROWTH: u64 = 200;
@@ -32,7 +32,7 @@ pub(super) fn rewrite(
         // A session cookie is a credential that the command could read and use without the binding.
         withhold(&mut head.headers);
     }
-    let scrubbed = || Scrubbed::new(Arc::clone(&active.scrubber));
+    let scrubbed = || ScrubbedStream::new(Arc::clone(&active.scrubber));
     let Some(shortest) = active.shortest_sent_to(to.target) else {
         // Frames cannot be changed in part, and this host received no secret that they could contain.
         let is_websocket = head.status == StatusCode::SWITCHING_PROTOCOLS;
@@ -119,7 +119,7 @@ impl Pieces for Unreadable {
 #[derive(Debug)]
 struct Decoded {
     decoder: Decoder,
-    scrubbed: Scrubbed,
+    scrubbed: ScrubbedStream,
     came: u64,
     became: u64,
 }
@@ -170,7 +170,8 @@ impl Decoded {
         if self.became > ALWAYS.max(self.came.saturating_mul(MAX_GROWTH)) {
             return Err(unreadable("the response decompresses to more than the limit"));
         }
-        self.scrubbed.push(&decoded, out)
+        self.scrubbed.push(&decoded, out);
+        Ok(())
     }
 }
 

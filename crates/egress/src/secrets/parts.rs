@@ -9,8 +9,9 @@ use hyper::http::header::{CONTENT_RANGE, CONTENT_TYPE};
 use hyper::http::{HeaderMap, HeaderValue, StatusCode, request, response};
 
 use super::super::broker::inspect::RewriteRefusal;
-use super::needles::CERTAIN;
-use super::scrub::{FILLER, Pieces, Scrubbed, Scrubber, unreadable};
+use super::readings::MAX_ESCAPE;
+use super::scrub::{FILLER, Pieces, ScrubbedStream, Scrubber, unreadable};
+use super::windows::CERTAIN;
 
 // `Request-Range` is an old name that Apache accepts, and `x-ms-range` takes precedence over `Range` in Azure
 // Storage.
@@ -117,40 +118,44 @@ fn part(headers: &HeaderMap) -> Option<Part> {
 #[derive(Debug)]
 pub(super) struct PartScrubbed {
     scrubber: Arc<Scrubber>,
-    scrubbed: Scrubbed,
-    /// Its first bytes, up to the maximum length of an encoded secret.
+    scrubbed: ScrubbedStream,
+    /// Its first bytes, as many as decide whether they belong to a secret that began before them.
     start: Option<Vec<u8>>,
 }
 
 impl PartScrubbed {
     pub(super) fn new(scrubber: &Arc<Scrubber>) -> Self {
-        let scrubbed = Scrubbed::new(Arc::clone(scrubber));
+        let scrubbed = ScrubbedStream::new(Arc::clone(scrubber));
         Self { scrubber: Arc::clone(scrubber), scrubbed, start: Some(Vec::new()) }
     }
 
     /// Replaces the end of a secret in the first bytes, and passes them on.
-    fn begin(&mut self, mut start: Vec<u8>, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
+    fn begin(&mut self, mut start: Vec<u8>, out: &mut Vec<u8>) {
         // A part that starts within a secret shows its end, which no search for the beginning finds.
-        let ends = self.scrubber.needles().ends_at_start(&start);
+        let ends = self.scrubber.values().at_start(&start);
         start.iter_mut().take(ends).for_each(|byte| *byte = FILLER);
-        self.scrubbed.push(&start, out)
+        self.scrubbed.push(&start, out);
     }
 }
 
 impl Pieces for PartScrubbed {
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
-        let Some(mut start) = self.start.take() else { return self.scrubbed.push(piece, out) };
+        let Some(mut start) = self.start.take() else {
+            self.scrubbed.push(piece, out);
+            return Ok(());
+        };
         start.extend_from_slice(piece);
-        if start.len() >= self.scrubber.needles().longest_written() {
-            return self.begin(start, out);
+        if start.len() >= CERTAIN * MAX_ESCAPE * 2 {
+            self.begin(start, out);
+        } else {
+            self.start = Some(start);
         }
-        self.start = Some(start);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
         if let Some(start) = self.start.take() {
-            self.begin(start, out)?;
+            self.begin(start, out);
         }
         self.scrubbed.end(out)
     }

@@ -47,11 +47,14 @@ pub(super) fn of(secret: &[u8]) -> Option<String> {
     Some(format!("{prefix}{}{}", random(alphabet, length)?, "=".repeat(padding)))
 }
 
-/// Returns the length of the prefix of a secret that marks its kind of token, and is public.
-pub(super) fn known_beginning(secret: &[u8]) -> usize {
+/// Returns the length of the beginning of a secret that is public: the prefix of its kind of token, and the header and claims of a
+/// JSON Web Token, which other tokens of the same issuer share. Without its signature, the token is not accepted.
+pub(super) fn public_part(secret: &[u8]) -> usize {
     let text = std::str::from_utf8(secret).unwrap_or_default();
-    let prefix = if is_jwt(text) { JWT_BEGINS } else { token_prefix(text) };
-    prefix.len()
+    match text.rfind('.').filter(|_| is_jwt(text)) {
+        Some(signature) => signature + 1,
+        None => token_prefix(text).len(),
+    }
 }
 
 /// Whether a text has at least this length and the prefix of a token.

@@ -12,8 +12,9 @@ use zeroize::Zeroizing;
 use super::super::broker::inspect::{BodyRewrite, Conversation, LentUntil, RewriteRefusal};
 use super::super::header_table::{HeaderAt, HeaderFate, HeaderOf, headers_of};
 use super::super::secret_binding::{SecretBinding, SecretPlace};
-use super::needles::{READINGS, Spelling};
-use super::scrub::{Watched, through};
+use super::scrub::{Part, Watched, through};
+use super::spelling::Spelling;
+use super::windows::Found;
 use super::{ActiveSecrets, Secret, credentials, parts, percent, sigv4};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -25,6 +26,9 @@ const MAX_BODY: usize = 8 << 20;
 
 /// Maximum number of placeholders in a body, because each costs the memory of the secret.
 const MAX_TIMES: usize = 16;
+
+/// Maximum number of matches in a body, in each way to decode it: more than [`MAX_TIMES`], whichever the parts of secrets are.
+const MAX_FOUND: usize = 1 << 10;
 
 /// Values that may accompany a token as user in `Authorization: Basic`.
 const NO_PASSWORDS: &[&[u8]] = &[b"", b"x-oauth-basic", b"x"];
@@ -54,6 +58,7 @@ pub(super) fn rewrite(
     // A host name or method with a placeholder would reach resolvers and logs that are outside of the binding.
     asked.holds_none(to.target.host.to_string().as_bytes(), "the name of the host")?;
     asked.holds_none(head.method.as_str().as_bytes(), "the method")?;
+    asked.no_value_leaves(head)?;
     // A signed request is checked as a whole, and no secret is inserted into its URL.
     let signing = asked.signing()?;
     let path = asked.path(path)?;
@@ -171,6 +176,20 @@ impl<'h> Asked<'h> {
         self.active.placeholders.first(text).map_or(Ok(()), |number| Err(self.elsewhere(number, place)))
     }
 
+    /// Refuses a head with a secret itself that is not for this host.
+    fn no_value_leaves(&self, head: &request::Parts) -> Result<(), RewriteRefusal> {
+        let stays = |text: &[u8], place: &str| {
+            let found = self.active.scrubber.values().find(text);
+            found.iter().try_for_each(|one| self.active.stays(one.value, self.to.target, place))
+        };
+        stays(self.to.target.host.to_string().as_bytes(), "the name of the host")?;
+        stays(head.uri.to_string().as_bytes(), "the address")?;
+        head.headers.iter().try_for_each(|(name, value)| {
+            stays(name.as_str().as_bytes(), "the name of a header")?;
+            stays(value.as_bytes(), &format!("the header `{name}`"))
+        })
+    }
+
     fn other(&self, place: &str) -> RewriteRefusal {
         let bound = self.active.bindings().filter(|(_, binding)| binding.host.holds(self.to.target));
         let names: Vec<_> = bound.map(|(secret, _)| format!("`{}`", secret.name)).collect();
@@ -192,7 +211,7 @@ impl<'h> Asked<'h> {
         let elsewhere = || Err(self.elsewhere(first.value, "the path"));
         // A placeholder in base64 or escapes would be decoded by the server after this check, possibly in another
         // position.
-        let is_one = found.iter().all(|one| one.value == first.value && one.spelling == Spelling::Plain);
+        let is_one = found.iter().all(|one| one.value == first.value && is_as_given(one));
         let Some((secret, _)) = self.belongs(first.value, |place| *place == SecretPlace::Path)? else {
             return elsewhere();
         };
@@ -371,7 +390,11 @@ impl<'h> Asked<'h> {
         }
         let (active, target, path) = (Arc::clone(self.active), self.to.target.clone(), self.path.clone());
         let (is_tls, is_loopback, is_bound) = (self.to.is_tls, self.to.is_loopback, self.is_bound);
-        let judge = move |number| {
+        let judge = move |part| {
+            let number = match part {
+                Part::Placeholder(number) => number,
+                Part::Value(number) => return active.stays(number, &target, "the body"),
+            };
             let to = Conversation { target: &target, is_tls, is_loopback };
             let asked = Asked { active: &active, to, is_bound, path: path.clone(), until: Cell::default() };
             match asked.is_mentioned(number) {
@@ -379,7 +402,7 @@ impl<'h> Asked<'h> {
                 false => Err(asked.elsewhere(number, "the body")),
             }
         };
-        through(Watched::new(Arc::clone(&self.active.placeholders), Box::new(judge)))
+        through(Watched::new(Arc::clone(self.active), Box::new(judge)))
     }
 
     /// Whether the placeholder of this secret may occur in a body here. A host that gets the secret learns nothing from it.
@@ -405,14 +428,16 @@ impl<'h> Asked<'h> {
 
     /// Inserts a secret into a body, escaped for its content type.
     fn whole_body(&self, head: &request::Parts, body: Bytes, number: usize) -> Result<Bytes, RewriteRefusal> {
-        // Each decoding finds the same occurrence, so matches are counted once for each.
-        // Searched only this far, because a body of 8 MiB could consist of placeholders.
-        let found = self.active.placeholders.find_up_to(&body, READINGS * MAX_TIMES + 1);
+        let (active, target) = (self.active, self.to.target);
+        // Searched only this far, because a body of 8 MiB could consist of placeholders, and most of them are refused.
+        let values = active.scrubber.values().find_up_to(&body, MAX_FOUND);
+        values.iter().try_for_each(|one| active.stays(one.value, target, "the body"))?;
+        let found = active.placeholders.find_up_to(&body, MAX_FOUND);
         if found.is_empty() {
             return Ok(body);
         }
         // An encoded placeholder would be decoded after it left this proxy, where it cannot be replaced.
-        if let Some(other) = found.iter().find(|one| one.value != number || one.spelling != Spelling::Plain) {
+        if let Some(other) = found.iter().find(|one| one.value != number || !is_as_given(one)) {
             return Err(self.elsewhere(other.value, "the body"));
         }
         let Some((secret, _)) = self.belongs(number, |place| *place == SecretPlace::Body)? else {
@@ -435,11 +460,10 @@ impl<'h> Asked<'h> {
         let mut new = Vec::with_capacity(length);
         let mut at = 0;
         for (from, to) in places {
-            let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-            let Some(before) = body.get(at..index(from)) else { continue };
+            let Some(before) = body.get(at..from) else { continue };
             new.extend_from_slice(before);
             new.extend_from_slice(&spelled);
-            at = index(to);
+            at = to;
         }
         new.extend_from_slice(body.get(at..).unwrap_or_default());
         Ok(new.into())
@@ -489,9 +513,10 @@ impl<'h> Asked<'h> {
         let (target, binding) = (self.to.target.clone(), binding.clone());
         let (is_tls, is_loopback) = (self.to.is_tls, self.to.is_loopback);
         let finish = move |head: &mut request::Parts, body: Bytes| {
-            if let Some(found) = active.placeholders.first(&body) {
-                return Err(active.elsewhere(found, &target, "the body"));
-            }
+            active.parts_in(&body).try_for_each(|part| match part {
+                Part::Placeholder(found) => Err(active.elsewhere(found, &target, "the body")),
+                Part::Value(found) => active.stays(found, &target, "the body"),
+            })?;
             let Some(secret) = active.secrets.get(number) else {
                 return Err(refused("it is gone".to_owned()));
             };
@@ -509,6 +534,11 @@ impl<'h> Asked<'h> {
     fn number_of(&self, secret: &Secret) -> usize {
         self.active.secrets.iter().position(|one| one.name == secret.name).unwrap_or(usize::MAX)
     }
+}
+
+/// Whether a placeholder is as the command was given it: complete, and in no encoding.
+fn is_as_given(found: &Found) -> bool {
+    found.is_whole && found.spelling == Spelling::Plain
 }
 
 /// The name of a credential in a part of a query. Some servers part queries at `;` as well.

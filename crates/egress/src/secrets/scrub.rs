@@ -8,11 +8,15 @@ use hyper::body::Bytes;
 use hyper::http::{HeaderMap, HeaderValue};
 
 use super::super::broker::inspect::{BodyFilter, BodyRewrite, RewriteRefusal};
-use super::needles::{Found, NeedleStream, Needles, Sought, Spelling};
-use super::placeholder;
+use super::spelling::Spelling;
+use super::windows::{AtEnd, BEFORE, Found, Sought, Windows};
+use super::{ActiveSecrets, placeholder};
 
 /// What fills the room of a longer spelling.
 pub(super) const FILLER: u8 = b'x';
+
+/// What takes the place of digits: 111 is a byte in decimal and in octal numbers, and 11 in hexadecimal ones.
+const DIGIT: u8 = b'1';
 
 /// What a body goes through in pieces. Its length stays, or is not in its head any more.
 pub(super) trait Pieces: fmt::Debug + Send {
@@ -75,115 +79,149 @@ pub(super) fn unreadable(why: &str) -> RewriteRefusal {
     }
 }
 
-/// What is looked for, and what takes its place.
+/// Replaces secrets in text, and every part of them that identifies them, in all encodings that
+/// [SECRETS.md](https://docs.rs/crate/stockade-egress/latest/source/SECRETS.md) lists.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use stockade_egress::{Scrubber, ScrubbedStream};
+/// let scrubber = Scrubber::new(&[(b"q7Zk2Vb9Lm4Wt8Rj3Hd6", "PLACEHOLDER-OF-TOKEN")])?;
+/// let mut stream = ScrubbedStream::new(Arc::new(scrubber));
+/// let mut out = Vec::new();
+/// stream.push(b"token: q7Zk2Vb9Lm4Wt8", &mut out);
+/// stream.push(b"Rj3Hd6, a half of it: q7Zk2Vb9Lm\n", &mut out);
+/// stream.finish(&mut out);
+/// assert_eq!(out, b"token: PLACEHOLDER-OF-TOKEN, a half of it: xxxxxxxxxx\n");
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug)]
-pub(super) struct Scrubber {
-    needles: Needles,
+pub struct Scrubber {
+    values: Windows,
     /// In the order of the values.
     placeholders: Vec<String>,
 }
 
 impl Scrubber {
-    /// Finds each first value, and puts the second in its place.
+    /// Creates a scrubber that replaces each first value with the second.
     ///
     /// # Errors
     /// When they are too many or too long.
-    pub(super) fn new(pairs: &[(&[u8], &str)]) -> Result<Self, String> {
-        let sought = |value| Sought { value, public: placeholder::known_beginning(value) };
-        let needles = Needles::of(pairs.iter().map(|(value, _)| sought(*value)))?;
+    pub fn new(pairs: &[(&[u8], &str)]) -> Result<Self, String> {
+        let sought = |value| Sought { value, public: placeholder::public_part(value) };
         Ok(Self {
-            needles,
+            values: Windows::new(pairs.iter().map(|(value, _)| sought(*value)))?,
             placeholders: pairs.iter().map(|(_, placeholder)| (*placeholder).to_owned()).collect(),
         })
     }
 
-    pub(super) const fn needles(&self) -> &Needles {
-        &self.needles
+    pub(super) const fn values(&self) -> &Windows {
+        &self.values
     }
 
-    /// Returns which value stands in a text, in whatever spelling.
+    /// Returns which value a text contains, or a part of it, in whatever spelling.
     pub(super) fn first(&self, text: &[u8]) -> Option<usize> {
-        self.needles.first(text)
+        self.values.first(text)
     }
 
-    /// Goes over something that is there as a whole. Says whether anything stood there.
-    pub(super) fn whole(&self, text: &mut [u8]) -> bool {
-        let found = self.needles.find(text);
-        // Every match is covered, also overlapping ones: a value in two encodings can share bytes.
-        found.iter().for_each(|one| self.cover(text, 0, one));
+    /// Scrubs a complete text, and returns whether it contained a secret. Its length stays.
+    pub fn whole(&self, text: &mut [u8]) -> bool {
+        let found = self.values.find(text);
+        self.cover(text, 0, &found);
         !found.is_empty()
     }
 
-    /// Overwrites a value with as many bytes. `text` begins at offset `base` of the stream; earlier bytes were already passed on.
-    fn cover(&self, text: &mut [u8], base: u64, found: &Found) {
-        let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(usize::MAX);
-        let end = index(found.to).min(text.len());
-        let gone = usize::try_from(base.saturating_sub(found.from)).unwrap_or(usize::MAX);
-        let Some(place) = text.get_mut(index(found.from)..end) else { return };
-        let length = place.len().saturating_add(gone);
-        let placeholder = self.placeholders.get(found.value).map(String::as_bytes).unwrap_or_default();
-        let spelled = match found.spelling {
-            Spelling::Utf16 { .. } | Spelling::Plain => found.spelling.of(placeholder),
-            // The replacement has to be valid in the same encoding.
-            Spelling::Hex => {
-                Spelling::Hex.of(placeholder).into_iter().chain(std::iter::repeat_n(b'0', length)).collect()
+    /// Overwrites matches with as many bytes. `text` begins at this position of the text in which they were found.
+    fn cover(&self, text: &mut [u8], base: usize, found: &[Found]) {
+        // Every match is covered, also overlapping ones: a value in two encodings can share bytes. Whole values are last, so that
+        // a placeholder stays readable.
+        for one in found {
+            let end = one.to.saturating_sub(base).min(text.len());
+            let Some(place) = text.get_mut(one.from.saturating_sub(base)..end) else { continue };
+            let gone = base.saturating_sub(one.from);
+            if one.is_list {
+                // A number stays one of a byte, whatever its base.
+                place.iter_mut().filter(|byte| byte.is_ascii_hexdigit()).for_each(|byte| *byte = DIGIT);
+                continue;
             }
-            Spelling::Base64 { .. } => {
-                found.spelling.of(placeholder).into_iter().chain(std::iter::repeat_n(b'A', length)).collect()
-            }
-        };
-        // The length stays, so that `Content-Length`, chunk sizes and websocket frames stay valid.
-        let all = spelled.into_iter().chain(std::iter::repeat(FILLER));
-        place.iter_mut().zip(all.skip(gone)).for_each(|(byte, with)| *byte = with);
+            let spelled = self.spelled(one);
+            // The length stays, so that `Content-Length`, chunk sizes and websocket frames stay valid.
+            let all = spelled.into_iter().chain(std::iter::repeat(one.spelling.filler()));
+            place.iter_mut().zip(all.skip(gone)).for_each(|(byte, with)| *byte = with);
+        }
+    }
+
+    /// Returns the placeholder in the encoding of a match, which stays valid in it. A part of a value has none.
+    fn spelled(&self, found: &Found) -> Vec<u8> {
+        let placeholder = self.placeholders.get(found.value).filter(|_| found.is_whole);
+        let placeholder = placeholder.map(String::as_bytes).unwrap_or_default();
+        match found.spelling {
+            // A half of a character of UTF-16 would shift those that follow.
+            Spelling::Utf16 { .. } if !found.is_whole => Vec::new(),
+            spelling => spelling.of(placeholder),
+        }
     }
 }
 
-/// A body that is scrubbed. Its length stays.
+/// A text that is scrubbed while it arrives. Its length stays.
 #[derive(Debug)]
-pub(super) struct Scrubbed {
+pub struct ScrubbedStream {
     scrubber: Arc<Scrubber>,
-    stream: NeedleStream,
-    /// Bytes that are delayed, and their offset in the stream.
-    active: Vec<u8>,
-    base: u64,
+    /// The end of what was passed on, as it was, and behind it what is withheld.
+    text: Vec<u8>,
+    /// The number of bytes that were passed on.
+    gone: usize,
 }
 
-impl Scrubbed {
-    pub(super) fn new(scrubber: Arc<Scrubber>) -> Self {
-        let stream = NeedleStream::new(&scrubber.needles);
-        Self { scrubber, stream, active: Vec::new(), base: 0 }
+impl ScrubbedStream {
+    /// Creates an empty stream.
+    #[must_use]
+    pub const fn new(scrubber: Arc<Scrubber>) -> Self {
+        Self { scrubber, text: Vec::new(), gone: 0 }
     }
 
-    fn cover(&mut self, found: &[Found]) {
-        found.iter().for_each(|one| self.scrubber.cover(&mut self.active, self.base, one));
-    }
-}
-
-impl Pieces for Scrubbed {
-    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
-        self.active.extend_from_slice(piece);
-        let mut found = Vec::new();
-        self.stream.feed(&self.scrubber.needles, piece, &mut |one| found.push(one));
-        self.cover(&found);
+    /// Adds a piece, and appends to `out` what is settled: all but the bytes that may begin a secret.
+    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+        self.text.extend_from_slice(piece);
+        let found = self.scrubber.values.find(&self.text);
         // Bytes that may be the beginning of a secret are delayed until the next piece decides.
-        let settled = self.stream.is_settled_until(&self.scrubber.needles).saturating_sub(self.base);
-        let settled = usize::try_from(settled).unwrap_or_default().min(self.active.len());
-        out.extend(self.active.drain(..settled));
-        self.base += settled as u64;
+        let AtEnd { open, .. } = self.scrubber.values.at_end(&self.text);
+        self.pass(open, &found, out);
+    }
+
+    /// Appends the rest to `out`. A text that ends within a secret does not show the beginning of it.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        let found = self.scrubber.values.find(&self.text);
+        let AtEnd { certain, .. } = self.scrubber.values.at_end(&self.text);
+        let covered = certain.saturating_sub(self.gone);
+        let begun = out.len();
+        self.pass(usize::MAX, &found, out);
+        // Without the line break at the end of the text.
+        let rest = out.iter_mut().skip(begun).skip(covered);
+        rest.filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = FILLER);
+    }
+
+    /// Passes on what is settled: all before this position.
+    fn pass(&mut self, to: usize, found: &[Found], out: &mut Vec<u8>) {
+        let to = to.clamp(self.gone, self.text.len());
+        let begun = out.len();
+        out.extend_from_slice(self.text.get(self.gone..to).unwrap_or_default());
+        let passed = out.get_mut(begun..).unwrap_or_default();
+        self.scrubber.cover(passed, self.gone, found);
+        // A match may have begun in what was passed on before it was one.
+        let old = to.saturating_sub(BEFORE);
+        self.text.drain(..old);
+        self.gone = to - old;
+    }
+}
+
+impl Pieces for ScrubbedStream {
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
+        Self::push(self, piece, out);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
-        let mut found = Vec::new();
-        // Read before and after `end`: flushing an incomplete escape can extend a match or discard it.
-        let before = self.stream.is_certain_from(&self.scrubber.needles);
-        self.stream.end(&self.scrubber.needles, &mut |one| found.push(one));
-        self.cover(&found);
-        // A body that ends within a value is no way to have the first half of it.
-        let begun = before.min(self.stream.is_certain_from(&self.scrubber.needles));
-        let begun = usize::try_from(begun.saturating_sub(self.base)).unwrap_or(usize::MAX);
-        self.active.iter_mut().skip(begun).for_each(|byte| *byte = FILLER);
-        out.append(&mut self.active);
+        self.finish(out);
         Ok(())
     }
 
@@ -214,56 +252,61 @@ pub(super) fn scrub_headers(scrubber: &Scrubber, headers: &mut HeaderMap) {
     }
 }
 
-/// A body in which each placeholder is judged.
+/// A body in which each placeholder, and each secret, is judged.
 pub(super) struct Watched {
-    placeholders: Arc<Needles>,
-    stream: NeedleStream,
+    active: Arc<ActiveSecrets>,
+    /// The end of what was passed on.
+    text: Vec<u8>,
     judge: Box<Judge>,
 }
 
-/// Returns the reason to refuse a body that contains this placeholder, if there is one.
-type Judge = dyn Fn(usize) -> Result<(), RewriteRefusal> + Send;
+/// What a request contains of a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Part {
+    /// The placeholder that the command has in its place.
+    Placeholder(usize),
+    /// The secret itself, which the command has from elsewhere.
+    Value(usize),
+}
+
+/// Returns the reason to refuse a body with this in it, if there is one.
+type Judge = dyn Fn(Part) -> Result<(), RewriteRefusal> + Send;
 
 impl Watched {
-    pub(super) fn new(placeholders: Arc<Needles>, judge: Box<Judge>) -> Self {
-        Self { stream: NeedleStream::new(&placeholders), placeholders, judge }
+    pub(super) fn new(active: Arc<ActiveSecrets>, judge: Box<Judge>) -> Self {
+        Self { active, text: Vec::new(), judge }
     }
 
-    /// Judges each placeholder that was found once, however often it stands there.
-    fn judge(&self, found: &BTreeSet<usize>) -> Result<(), RewriteRefusal> {
-        found.iter().try_for_each(|value| (self.judge)(*value))
+    /// Judges each secret that a text contains once, however often it stands there.
+    fn judge(&self, text: &[u8]) -> Result<(), RewriteRefusal> {
+        let parts: BTreeSet<_> = self.active.parts_in(text).collect();
+        parts.iter().try_for_each(|part| (self.judge)(*part))
     }
 }
 
 impl fmt::Debug for Watched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watched").field("stream", &self.stream).finish_non_exhaustive()
+        f.debug_struct("Watched").finish_non_exhaustive()
     }
 }
 
 impl Pieces for Watched {
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
-        let mut all = BTreeSet::new();
-        self.stream.feed(&self.placeholders, piece, &mut |found| {
-            all.insert(found.value);
-        });
-        self.judge(&all)?;
+        self.text.extend_from_slice(piece);
+        self.judge(&self.text)?;
+        self.text.drain(..self.text.len().saturating_sub(BEFORE));
         out.extend_from_slice(piece);
         Ok(())
     }
 
     fn end(&mut self, _out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
-        let mut all = BTreeSet::new();
-        self.stream.end(&self.placeholders, &mut |found| {
-            all.insert(found.value);
-        });
-        self.judge(&all)
+        Ok(())
     }
 
     fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal> {
         // Trailers are judged like the body: they arrive after it, when its head was already sent.
-        let texts = trailers.iter().flat_map(|(name, value)| [name.as_str().as_bytes(), value.as_bytes()]);
-        let all = texts.flat_map(|text| self.placeholders.find(text)).map(|found| found.value).collect();
-        self.judge(&all)
+        let mut texts =
+            trailers.iter().flat_map(|(name, value)| [name.as_str().as_bytes(), value.as_bytes()]);
+        texts.try_for_each(|text| self.judge(text))
     }
 }
