@@ -16,6 +16,8 @@ pub(super) struct Conditions {
     query: Option<QueryNames>,
     /// Whether requests are inspected although there are no conditions on them.
     inspect: bool,
+    /// Whether a request may become a websocket although there are conditions on requests.
+    websocket: bool,
     pub(super) bounds: EntryBounds,
 }
 
@@ -39,10 +41,48 @@ pub(super) struct Asked<'r> {
     pub(super) method: &'r str,
     /// The path and query, as sent.
     pub(super) path: &'r str,
+    /// Whether a header names another method or path.
+    pub(super) overrides: bool,
+    /// Whether it has a body.
+    pub(super) has_body: bool,
+    /// Whether it asks to become a websocket.
+    pub(super) upgrades: bool,
+}
+
+impl<'r> Asked<'r> {
+    /// Creates a request without a body and special headers.
+    pub(super) const fn new(method: &'r str, path: &'r str) -> Self {
+        Self { method, path, overrides: false, has_body: false, upgrades: false }
+    }
+
+    /// Whether a server may handle it by another method or path than it names.
+    fn is_overridden(&self) -> bool {
+        let query = self.path.split_once('?').map_or("", |(_, query)| query);
+        let names = query.split(['&', ';']).map(|pair| pair.split('=').next().unwrap_or_default());
+        self.overrides || names.into_iter().any(is_method_name)
+    }
+}
+
+/// Whether a name in a query names a method, as Rails, Laravel and Express read it. Escaped letters are decoded.
+fn is_method_name(name: &str) -> bool {
+    let mut plain = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let escaped = stockade_text::percent_byte(rest);
+        plain.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { behind.get(2..).unwrap_or_default() } else { behind };
+    }
+    plain.eq_ignore_ascii_case(b"_method")
 }
 
 /// The word that requires inspection, so that each request is checked and counted.
 const INSPECT: &str = "inspect";
+
+/// The word that allows websockets where requests have conditions.
+const WEBSOCKET: &str = "websocket";
+
+/// The methods that only read.
+const READS: [&str; 2] = ["GET", "HEAD"];
 
 /// Maximum of `for=`, in seconds, because adding larger numbers could overflow the clock.
 const MAX_SECONDS: u64 = 8_760 * 3_600;
@@ -74,6 +114,11 @@ impl Conditions {
             _ if word == INSPECT && self.inspect => twice(),
             _ if word == INSPECT => {
                 self.inspect = true;
+                Ok(())
+            }
+            _ if word == WEBSOCKET && self.websocket => twice(),
+            _ if word == WEBSOCKET => {
+                self.websocket = true;
                 Ok(())
             }
             _ => self.bounds.add(word),
@@ -109,14 +154,38 @@ impl Conditions {
     /// Returns whether a request meets the conditions of an allow entry.
     pub(super) fn let_through(&self, asked: Asked<'_>) -> Match {
         let is_method = self.methods.is_empty() || self.methods.iter().any(|method| method == asked.method);
-        self.hold(is_method, asked.path, QueryNames::are_all_of)
+        match self.hold(is_method, asked.path, QueryNames::are_all_of) {
+            Match::Yes => self.unexpected_part(asked).map_or(Match::Yes, Match::Ambiguous),
+            other => other,
+        }
     }
 
     /// Returns whether a request meets the conditions of a deny entry, in any interpretation by servers.
     pub(super) fn keep_out(&self, asked: Asked<'_>) -> Match {
         let is_asked = |method: &String| method.eq_ignore_ascii_case(asked.method);
         let is_method = self.methods.is_empty() || self.methods.iter().any(is_asked);
-        self.hold(is_method, asked.path, QueryNames::are_any_of)
+        match self.hold(is_method, asked.path, QueryNames::are_any_of) {
+            Match::No if self.is_about_requests() && asked.is_overridden() => {
+                Match::Ambiguous(Part::Override)
+            }
+            other => other,
+        }
+    }
+
+    /// Whether there are conditions on the method or path, which a server may take from elsewhere.
+    fn is_about_requests(&self) -> bool {
+        !self.methods.is_empty() || self.path.is_some()
+    }
+
+    /// Returns a part of a request that an entry with conditions on requests does not allow.
+    fn unexpected_part(&self, asked: Asked<'_>) -> Option<Part> {
+        let is_read = !self.methods.is_empty() && READS.contains(&asked.method);
+        match self.is_about_requests() {
+            true if asked.is_overridden() => Some(Part::Override),
+            true if is_read && asked.has_body && self.bounds.upload.is_none() => Some(Part::Body),
+            true if asked.upgrades && !self.websocket => Some(Part::Upgrade),
+            _ => None,
+        }
     }
 
     fn hold(&self, is_method: bool, path: &str, of_query: fn(&QueryNames, &str) -> Match) -> Match {
@@ -143,7 +212,9 @@ impl EntryBounds {
         let wrong = || {
             Err((
                 format!("`{}` is not a condition", word.escape_debug()),
-                format!("write a method, a path, `?` with query names, `{INSPECT}`, or {BOUNDS}"),
+                format!(
+                    "write a method, a path, `?` with query names, `{INSPECT}`, `{WEBSOCKET}`, or {BOUNDS}"
+                ),
             ))
         };
         let Some((name, value)) = word.split_once('=') else { return wrong() };
@@ -230,7 +301,7 @@ mod tests {
             ("/v1 ?page|q", "GET", "/v2?page=2;token=x", Match::No),
             ("requests=1", "GET", "/", Match::Yes),
         ] {
-            assert_eq!(of(words).let_through(Asked { method, path }), expected, "{words} {method} {path}");
+            assert_eq!(of(words).let_through(Asked::new(method, path)), expected, "{words} {method} {path}");
         }
     }
 
@@ -254,7 +325,45 @@ mod tests {
             ("/v1/* ?q", "GET", "/v1/a?%71=1", HOW_QUERY),
             ("DELETE ?q", "GET", "/?q=1", Match::No),
         ] {
-            assert_eq!(of(words).keep_out(Asked { method, path }), expected, "{words} {method} {path}");
+            assert_eq!(of(words).keep_out(Asked::new(method, path)), expected, "{words} {method} {path}");
+        }
+    }
+
+    /// What reads may not write by another way.
+    #[test]
+    fn conditions_on_requests_hold_whatever_a_server_obeys() {
+        let get = Asked::new("GET", "/v1/a");
+        let overrides = Asked { overrides: true, ..get };
+        let body = Asked { has_body: true, ..get };
+        let upgrades = Asked { upgrades: true, ..get };
+        let post = Asked::new("POST", "/v1/a?%5Fmethod=DELETE");
+        let refused = |part| Match::Ambiguous(part);
+        for (words, asked, expected) in [
+            ("GET /v1/**", get, Match::Yes),
+            ("GET /v1/**", overrides, refused(Part::Override)),
+            ("/v1/**", overrides, refused(Part::Override)),
+            ("POST", post, refused(Part::Override)),
+            ("inspect", overrides, Match::Yes),
+            ("GET", body, refused(Part::Body)),
+            ("GET upload=64K", body, Match::Yes),
+            ("POST", Asked { method: "POST", ..body }, Match::Yes),
+            ("GET|POST", body, refused(Part::Body)),
+            ("/v1/**", body, Match::Yes),
+            ("GET", upgrades, refused(Part::Upgrade)),
+            ("GET websocket", upgrades, Match::Yes),
+            ("/v1/**", upgrades, refused(Part::Upgrade)),
+            ("inspect", upgrades, Match::Yes),
+            ("GET /v2/**", overrides, Match::No),
+        ] {
+            assert_eq!(of(words).let_through(asked), expected, "{words} {asked:?}");
+        }
+        for (words, asked, expected) in [
+            ("DELETE", overrides, refused(Part::Override)),
+            ("DELETE", post, refused(Part::Override)),
+            ("/v2/**", overrides, refused(Part::Override)),
+            ("DELETE", upgrades, Match::No),
+        ] {
+            assert_eq!(of(words).keep_out(asked), expected, "{words} {asked:?}");
         }
     }
 

@@ -30,6 +30,8 @@ pub enum HeaderOf {
 pub enum HeaderAt {
     /// All hosts with visible requests: plain HTTP, and inspected TLS.
     AnyHost,
+    /// Hosts of an entry with a method or a path.
+    RuledHost,
     /// Hosts that receive a secret. If secrets only sign requests (`in sigv4`), all headers pass except `Set-Cookie`.
     SecretHost,
 }
@@ -52,7 +54,7 @@ pub struct HeaderRow {
 /// The response header that lists removed headers.
 pub const WITHHELD: &str = "x-stockade-withheld";
 
-use HeaderAt::{AnyHost, SecretHost};
+use HeaderAt::{AnyHost, RuledHost, SecretHost};
 use HeaderFate::{Judged, OfConnection, Rewritten, Withheld};
 use HeaderOf::{Answer, Request};
 
@@ -65,6 +67,10 @@ const fn row(
 ) -> HeaderRow {
     HeaderRow { name, of, at, fate, why }
 }
+
+/// Why headers that name another method or path are refused.
+const METHOD: &str = "refused (`overridden-request`): servers handle the request by the method that it names";
+const PATH: &str = "refused (`overridden-request`): servers handle the request by the path that it names";
 
 /// The headers that are not passed unchanged. All others are.
 #[rustfmt::skip]
@@ -91,6 +97,18 @@ pub const HEADER_TABLE: &[HeaderRow] = &[
     row("upgrade", Answer, AnyHost, OfConnection, "`websocket` passes in a 101; an offer of another protocol is optional and left out"),
     row("transfer-encoding", Answer, AnyHost, Rewritten, "`chunked` ends at each connection; any other is refused (`unreadable-answer`)"),
     row("content-length", Answer, AnyHost, Rewritten, "left out where a decoded body has another length"),
+    row("x-http-method-override", Request, RuledHost, Judged, METHOD),
+    row("x-http-method", Request, RuledHost, Judged, METHOD),
+    row("x-method-override", Request, RuledHost, Judged, METHOD),
+    row("x-original-method", Request, RuledHost, Judged, METHOD),
+    row("x-forwarded-method", Request, RuledHost, Judged, METHOD),
+    row("x-original-url", Request, RuledHost, Judged, PATH),
+    row("x-original-uri", Request, RuledHost, Judged, PATH),
+    row("x-original-path", Request, RuledHost, Judged, PATH),
+    row("x-rewrite-url", Request, RuledHost, Judged, PATH),
+    row("x-override-url", Request, RuledHost, Judged, PATH),
+    row("x-forwarded-uri", Request, RuledHost, Judged, PATH),
+    row("x-envoy-original-path", Request, RuledHost, Judged, PATH),
     row("accept-encoding", Request, SecretHost, Rewritten, "`identity`: no client has to be answered in a coding"),
     row("grpc-accept-encoding", Request, SecretHost, Rewritten, "left out: a server then answers in messages that are not compressed"),
     row("connect-accept-encoding", Request, SecretHost, Rewritten, "as `grpc-accept-encoding`"),
@@ -111,6 +129,11 @@ pub(super) fn headers_of(of: HeaderOf, at: HeaderAt, fate: HeaderFate) -> impl I
         .iter()
         .filter(move |row| row.of == of && row.at == at && row.fate == fate)
         .map(|row| row.name)
+}
+
+/// Returns whether a header names another method or path than the request does.
+pub(super) fn overrides_request(name: &str) -> bool {
+    headers_of(Request, RuledHost, Judged).any(|row| row.eq_ignore_ascii_case(name))
 }
 
 /// Returns whether a header is always removed, regardless of its value.

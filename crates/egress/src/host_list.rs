@@ -260,12 +260,7 @@ impl HostList {
 }
 
 fn ambiguous<'l>(part: Part) -> Ruling<'l> {
-    let (rule, reason) = match part {
-        Part::Path => ("ambiguous-path", "its path is ambiguous, and an entry has conditions on paths"),
-        Part::Query => {
-            ("ambiguous-query", "its query names are ambiguous, and an entry has conditions on them")
-        }
-    };
+    let (rule, reason) = part.refusal();
     Ruling::Denied(rule, reason.to_owned())
 }
 
@@ -387,7 +382,7 @@ mod tests {
             ("y.c.example:8080", "", "", "ok"),
             ("x.c.example:8080", "", "", "denied"),
         ] {
-            let asked = Some(Asked { method, path }).filter(|asked| !asked.method.is_empty());
+            let asked = Some(Asked::new(method, path)).filter(|asked| !asked.method.is_empty());
             let rule = match list.rule_on(&NetTarget::parse(target).unwrap(), asked) {
                 Ruling::Allowed(_) => "ok",
                 Ruling::Denied(rule, ..) => rule,
@@ -406,7 +401,7 @@ mod tests {
         // A request that is not seen has no path.
         let (unseen, x, y) = ("", "/v1/x?q=1", "/v1/y");
         let is_let = |list: &HostList, target: &str, path| {
-            let asked = Some(Asked { method: "GET", path }).filter(|asked| asked.path != unseen);
+            let asked = Some(Asked::new("GET", path)).filter(|asked| asked.path != unseen);
             matches!(list.rule_on(&NetTarget::parse(target).unwrap(), asked), Ruling::Allowed(_))
         };
         for (more, about, kept_out) in [

@@ -9,9 +9,43 @@ pub(super) enum Match {
     Ambiguous(Part),
 }
 
-/// A part of a request other than the method.
+/// The rule that refuses bodies of requests that only read.
+pub(super) const BODY_ON_READ: &str = "body-on-read";
+
+/// A part of a request by which a server may handle it as another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Path,
     Query,
+    /// A header or query name that names another method or path.
+    Override,
+    /// The body of a request that only reads.
+    Body,
+    /// The upgrade to a websocket, which carries anything in both directions.
+    Upgrade,
+}
+
+impl Part {
+    /// Returns the rule of a refusal, and its reason with what to do.
+    pub(super) const fn refusal(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Path => ("ambiguous-path", "its path is ambiguous, and an entry has conditions on paths"),
+            Self::Query => {
+                ("ambiguous-query", "its query names are ambiguous, and an entry has conditions on them")
+            }
+            Self::Override => (
+                "overridden-request",
+                "a header or `_method` in its query names another method or path, and an entry has conditions on them; remove it, or \
+                 allow the host without conditions",
+            ),
+            Self::Body => (
+                BODY_ON_READ,
+                "a request that only reads has a body; send it without one, or add a limit such as `upload=64K` to the entry",
+            ),
+            Self::Upgrade => (
+                "websocket",
+                "a websocket carries anything, and the entry has conditions on requests; add `websocket` to the entry",
+            ),
+        }
+    }
 }

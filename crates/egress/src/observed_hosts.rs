@@ -47,7 +47,7 @@ impl Observations {
             return;
         }
         let target = target.to_string();
-        let Some(Asked { method, path: whole }) = asked else {
+        let Some(Asked { method, path: whole, .. }) = asked else {
             self.seen += usize::from(self.connections.insert(target));
             return;
         };
@@ -80,7 +80,7 @@ impl Observations {
 
 fn is_writable(target: &str, method: &str, path: &str) -> bool {
     NetTarget::parse(target)
-        .is_ok_and(|target| suggest_entry::entry_for(&target, Some(Asked { method, path })).is_some())
+        .is_ok_and(|target| suggest_entry::entry_for(&target, Some(Asked::new(method, path))).is_some())
 }
 
 /// Returns the entries for one path. An entry for a set of names also covers subsets of it.
@@ -121,7 +121,7 @@ mod tests {
             ("b.example:80", Some(("GET", "/a;b"))),
             ("c.example:22", None),
         ] {
-            let asked = asked.map(|(method, path)| Asked { method, path });
+            let asked = asked.map(|(method, path)| Asked::new(method, path));
             seen.see(&NetTarget::parse(target).unwrap(), asked);
         }
         let needed = seen.needed();
@@ -151,21 +151,21 @@ mod tests {
                 .map(|(_, one)| one)
                 .collect();
             let mut seen = Observations::default();
-            chosen.iter().for_each(|(method, path)| seen.see(&target, Some(Asked { method, path })));
+            chosen.iter().for_each(|(method, path)| seen.see(&target, Some(Asked::new(method, path))));
             let needed = seen.needed();
             for (method, path) in &all {
                 let is_needed = chosen.iter().any(|(other, more)| {
                     let is_same = |path: &str| path.split('?').next().unwrap().to_owned();
                     other == method && is_same(path) == is_same(more) && names(path).is_subset(&names(more))
                 });
-                let is_let = lets(&needed.entries, &target, Some(Asked { method, path }));
+                let is_let = lets(&needed.entries, &target, Some(Asked::new(method, path)));
                 assert_eq!(is_let, is_needed, "{method} {path} of {chosen:?}: {:?}", needed.entries);
             }
             for without in 0..needed.entries.len() {
                 let mut fewer = needed.entries.clone();
                 fewer.remove(without);
                 let is_missed =
-                    |(method, path): &&(&str, String)| !lets(&fewer, &target, Some(Asked { method, path }));
+                    |(method, path): &&(&str, String)| !lets(&fewer, &target, Some(Asked::new(method, path)));
                 assert!(
                     chosen.iter().copied().any(|one| is_missed(&one)),
                     "{without} of {:?}",
@@ -179,8 +179,7 @@ mod tests {
     fn there_is_an_end_to_it() {
         let target = NetTarget::parse("a.example:80").unwrap();
         let mut seen = Observations::default();
-        (0..2_000)
-            .for_each(|number| seen.see(&target, Some(Asked { method: "GET", path: &format!("/{number}") })));
+        (0..2_000).for_each(|number| seen.see(&target, Some(Asked::new("GET", &format!("/{number}")))));
         let needed = seen.needed();
         assert_eq!((needed.entries.len(), needed.left_out), (MAX_SEEN, 2_000 - MAX_SEEN as u64));
     }

@@ -4,6 +4,7 @@
 //! matches no pattern.
 
 use stockade_text::{hex_byte, push_percent_encoded};
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Maximum number of segments of a pattern.
 const MAX_SEGMENTS: usize = 32;
@@ -100,6 +101,7 @@ pub(super) fn plain(path: &str) -> Option<String> {
     }
     let mut bytes = path.bytes();
     let mut plain = String::with_capacity(path.len());
+    let mut whole = Vec::with_capacity(path.len());
     while let Some(byte) = bytes.next() {
         match byte {
             b'%' => {
@@ -109,9 +111,13 @@ pub(super) fn plain(path: &str) -> Option<String> {
                     return None;
                 }
                 push_percent_encoded(&mut plain, &[decoded], |_| true);
+                whole.push(decoded);
             }
             b'\\' | b';' | b'#' => return None,
-            byte if byte.is_ascii_graphic() => plain.push(char::from(byte)),
+            byte if byte.is_ascii_graphic() => {
+                plain.push(char::from(byte));
+                whole.push(byte);
+            }
             _ => return None,
         }
     }
@@ -120,7 +126,16 @@ pub(super) fn plain(path: &str) -> Option<String> {
         let is_empty_within = segment.is_empty() && at != 0 && at != last;
         !is_empty_within && segment != "." && segment != ".."
     };
-    plain.split('/').enumerate().all(is_plain).then_some(plain)
+    (plain.split('/').enumerate().all(is_plain) && is_unambiguous_text(&whole)).then_some(plain)
+}
+
+/// Whether decoded bytes are the same to every server: valid UTF-8, without characters that some turn into `.` or `/`.
+fn is_unambiguous_text(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let becomes_other = |character: char| {
+        !character.is_ascii() && [character].into_iter().nfkc().any(|plain| "./\\%;?#".contains(plain))
+    };
+    !text.chars().any(becomes_other)
 }
 
 #[cfg(test)]
@@ -144,6 +159,13 @@ mod tests {
             yes.split(' ').for_each(|path| assert!(fits(path), "{glob:?} {path}"));
             no.split(' ').for_each(|path| assert!(!fits(path), "{glob:?} {path}"));
         }
+        // Overlong forms and compatibility characters, which some servers turn into `.` and `/`.
+        for ambiguous in
+            ["/v1/%c0%ae%c0%ae/v2", "/v1/%ef%bc%8e%ef%bc%8e/v2", "/v1%ef%bc%8fv2", "/v1/%ff", "/v1/%e4"]
+        {
+            assert_eq!(plain(ambiguous), None, "{ambiguous}");
+        }
+        assert!(plain("/v1/%c3%a4%e2%82%ac").is_some());
         for bad in [
             "/a**",
             "/**b",

@@ -84,6 +84,14 @@ impl ProxyRequest {
         Some((words.next()?, words.next()?))
     }
 
+    /// Returns whether a header of a plain request names another method or path.
+    #[must_use]
+    pub fn is_overridden(&self) -> bool {
+        let (Self::Plain { head, .. } | Self::Websocket { head, .. }) = self else { return false };
+        let names = head.lines().skip(1).filter_map(|line| Some(line.split_once(':')?.0));
+        names.into_iter().any(super::header_table::overrides_request)
+    }
+
     /// Parses a head, including the empty line.
     ///
     /// # Errors

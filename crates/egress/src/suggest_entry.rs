@@ -10,7 +10,7 @@ const MAX_NAMES: usize = 32;
 
 /// Returns the entry; nothing if every entry that allows the request would also allow other paths.
 pub(super) fn entry_for(target: &NetTarget, asked: Option<Asked<'_>>) -> Option<String> {
-    let Some(Asked { method, path: whole }) = asked else { return Some(target.to_string()) };
+    let Some(Asked { method, path: whole, .. }) = asked else { return Some(target.to_string()) };
     let path = whole.split('?').next().unwrap_or_default();
     // A literal star cannot be written in a pattern.
     let is_plain = path_glob::plain(path).is_some_and(|plain| !plain.contains('*'));
@@ -39,7 +39,7 @@ mod tests {
             ("GET", "/a?x|y=1", None),
             ("get", "/a", None),
         ] {
-            let asked = Asked { method, path };
+            let asked = Asked::new(method, path);
             let entry = entry_for(&target, Some(asked));
             assert_eq!(entry.as_deref(), expected, "{method} {path}");
             let Some(entry) = entry else { continue };
@@ -47,13 +47,13 @@ mod tests {
             for (method, path) in
                 [("PUT", path), (method, "/other"), (method, "/v1/x?z=1"), (method, "/v1/x/y")]
             {
-                let other = Asked { method, path };
+                let other = Asked::new(method, path);
                 assert!(matches!(list.rule_on(&target, Some(other)), Ruling::Denied(..)), "{method} {path}");
             }
         }
         for (names, is_written) in [(MAX_NAMES, true), (MAX_NAMES + 1, false)] {
             let path = format!("/?{}", (0..names).map(|name| format!("n{name}&")).collect::<String>());
-            assert_eq!(entry_for(&target, Some(Asked { method: "GET", path: &path })).is_some(), is_written);
+            assert_eq!(entry_for(&target, Some(Asked::new("GET", &path))).is_some(), is_written);
         }
         assert_eq!(entry_for(&target, None).as_deref(), Some("a.example:80"));
     }

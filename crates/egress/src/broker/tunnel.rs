@@ -335,7 +335,12 @@ fn one_request(
         ProxyRequest::Websocket { target, head } => (target, head, RequestBody::Length(0)),
         ProxyRequest::Tunnel(_) => return Ok(()),
     };
-    let asked = request.asked().map(|(method, path)| Asked { method, path });
+    let asked = request.asked().map(|(method, path)| Asked {
+        overrides: request.is_overridden(),
+        has_body: body != RequestBody::Length(0),
+        upgrades: matches!(request, ProxyRequest::Websocket { .. }),
+        ..Asked::new(method, path)
+    });
     let mut granted = match granted(shared, target, asked) {
         Ok(granted) => granted,
         Err(refused) => {

@@ -30,6 +30,13 @@ impl Decoded {
         Self { is_list: true, ..Self::default() }
     }
 
+    /// Removes all bytes, but keeps their memory.
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.marks.clear();
+        self.end = 0;
+    }
+
     /// Whether this was written as a list of numbers.
     pub(super) const fn is_list(&self) -> bool {
         self.is_list

@@ -19,38 +19,57 @@ pub(super) enum Numbers {
 
 pub(super) const NUMBERS: [Numbers; 3] = [Numbers::Decimal, Numbers::Hex, Numbers::Octal];
 
-/// Minimum length of a list of eight numbers.
-const MIN_LIST: usize = 15;
+/// Minimum number of digits in a list of eight bytes of a secret: none of them is below 10.
+const MIN_DIGITS: usize = 16;
 
 /// Each list contains so many bytes of numbers and separators at a multiple of [`STRIDE`].
 const PROBE: usize = 4;
 
 /// The distance between two probes, so that one lies completely within each list.
-const STRIDE: usize = MIN_LIST - PROBE + 1;
+const STRIDE: usize = MIN_DIGITS - PROBE + 1;
 
 /// Whether a byte can be a part of a list: a digit, the `x` of `0x`, or a separator.
-const fn is_in_list(byte: u8) -> bool {
-    byte.is_ascii_hexdigit()
-        || byte.is_ascii_punctuation()
-        || byte.is_ascii_whitespace()
-        || matches!(byte, b'x' | b'X')
+const IS_IN_LIST: [bool; 256] = {
+    let mut table = [false; 256];
+    let (mut rest, mut byte) = (table.as_mut_slice(), 0_u8);
+    while let [first, behind @ ..] = rest {
+        *first = byte.is_ascii_hexdigit()
+            || byte.is_ascii_punctuation()
+            || byte.is_ascii_whitespace()
+            || matches!(byte, b'x' | b'X');
+        (rest, byte) = (behind, byte.wrapping_add(1));
+    }
+    table
+};
+
+fn is_in_list(byte: &u8) -> bool {
+    IS_IN_LIST.get(usize::from(*byte)).copied().unwrap_or_default()
 }
 
 /// Decodes each list of numbers in a text, in each of the three ways.
 pub(super) fn regions(text: &[u8], each: &mut dyn FnMut(&Decoded)) {
-    let mut done = 0;
+    let (mut done, mut decoded) = (0, Decoded::list());
     for at in (0..text.len()).step_by(STRIDE) {
         let probe = text.get(at..at + PROBE).unwrap_or_default();
-        if at < done || probe.is_empty() || !probe.iter().all(|byte| is_in_list(*byte)) {
+        // Each printable byte has a digit in all three bases.
+        let is_list = probe.iter().any(u8::is_ascii_digit) && probe.iter().all(is_in_list);
+        if at < done || !is_list {
             continue;
         }
         let (before, rest) = text.split_at(at);
-        let length = before.iter().skip(done).rev().take_while(|byte| is_in_list(**byte)).count();
-        let from = at - length;
-        done = at + rest.iter().take_while(|byte| is_in_list(**byte)).count();
-        if done - from >= MIN_LIST {
-            let list = text.get(from..done).unwrap_or_default();
-            NUMBERS.iter().for_each(|numbers| each(&numbers.decode(list, from)));
+        let before = before.get(done..).unwrap_or_default();
+        let from = at - before.iter().rev().take_while(|byte| is_in_list(byte)).count();
+        done = at + rest.iter().take_while(|byte| is_in_list(byte)).count();
+        let list = text.get(from..done).unwrap_or_default();
+        // Indented lines and rules consist of separators.
+        if list.len() >= MIN_DIGITS
+            && list.iter().filter(|byte| byte.is_ascii_hexdigit()).count() >= MIN_DIGITS
+        {
+            for numbers in NUMBERS {
+                decoded.clear();
+                numbers.decode_into(list, from, &mut decoded);
+                each(&decoded);
+            }
         }
     }
 }
@@ -59,12 +78,16 @@ impl Numbers {
     /// Decodes a text that begins at this position.
     pub(super) fn decode(self, text: &[u8], at: usize) -> Decoded {
         let mut decoded = Decoded::list();
-        let mut from = 0;
+        self.decode_into(text, at, &mut decoded);
+        decoded
+    }
+
+    fn decode_into(self, text: &[u8], at: usize, decoded: &mut Decoded) {
+        let mut from = at;
         for word in text.split(|byte| !byte.is_ascii_alphanumeric()) {
-            self.number(word, at + from, &mut decoded);
+            self.number(word, from, decoded);
             from += word.len() + 1;
         }
-        decoded
     }
 
     /// Decodes a text that continues, so that its last number may not be complete.

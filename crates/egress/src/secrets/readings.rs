@@ -179,7 +179,7 @@ fn named(rest: &[u8]) -> Read {
             let row = ENTITIES.iter().find(|row| rest.get(..end) == Some(row.0));
             row.map_or(Read::Itself, |row| Read::Stands(u32::from(row.1), end + 2))
         }
-        None if ENTITIES.iter().any(|row| row.0.starts_with(rest)) => Read::More,
+        None if rest.len() < MAX_ESCAPE && ENTITIES.iter().any(|row| row.0.starts_with(rest)) => Read::More,
         None => Read::Itself,
     }
 }
@@ -251,6 +251,16 @@ fn octal(text: &[u8]) -> Read {
     }
 }
 
+/// Returns the positions of all characters that begin an escape of any kind but [`FORM`], in two lists.
+///
+/// Three characters are searched at once, so that a text is read twice for all escapes.
+pub(super) fn begins(text: &[u8]) -> [Vec<usize>; 2] {
+    [
+        memchr::memchr3_iter(b'%', b'\\', b'&', text).collect(),
+        memchr::memchr3_iter(b'=', b'\r', b'\n', text).collect(),
+    ]
+}
+
 impl Escape {
     /// Returns the position of the next character that may begin an escape.
     fn next(&self, text: &[u8], from: usize) -> Option<usize> {
@@ -302,22 +312,34 @@ impl Escape {
         decoded
     }
 
-    /// Decodes the surroundings of each escape that passes a check: `context` bytes before it and after it.
+    /// Decodes the surroundings of each escape that passes a check: `context` bytes before it and after it. `begins` are the
+    /// positions from [`begins`].
     pub(super) fn regions(
         &self,
-        text: &[u8],
+        (text, [first, second]): (&[u8], &[Vec<usize>; 2]),
         context: usize,
         matters: &dyn Fn(usize) -> bool,
         each: &mut dyn FnMut(&Decoded),
     ) {
-        let mut at = 0;
-        while let Some(next) = self.next(text, at) {
-            let rest = text.get(next..).unwrap_or_default();
-            if matches!((self.read)(rest), Read::Itself) || self.is_common && !matters(next) {
-                at = next + 1;
+        let (mut at, mut decoded) = (0, Decoded::default());
+        let of_forms: Vec<usize>;
+        let begins = match self.begins {
+            [b'%', b'+'] => {
+                of_forms = memchr::memchr2_iter(b'%', b'+', text).collect();
+                &of_forms
+            }
+            [b'%' | b'\\' | b'&', _] => first,
+            _ => second,
+        };
+        for next in begins.iter().copied() {
+            if !text.get(next).is_some_and(|byte| self.begins.contains(byte)) {
                 continue;
             }
-            let mut decoded = Decoded::default();
+            let rest = text.get(next..).unwrap_or_default();
+            if next < at || self.is_common && !matters(next) || matches!((self.read)(rest), Read::Itself) {
+                continue;
+            }
+            decoded.clear();
             decoded.copy(text, next.saturating_sub(context), next);
             at = self.decode(text, next, context, &mut decoded);
             each(&decoded);

@@ -9,10 +9,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::decoded::Decoded;
 use super::numbers::{self, NUMBERS};
-use super::readings::{Escape, FORM, HTML, JSON, MAX_ESCAPE, PERCENT, QUOTED, WRAP};
+use super::readings::{Escape, FORM, HTML, JSON, MAX_ESCAPE, PERCENT, QUOTED, WRAP, begins};
 use super::spelling::{SPELLINGS, Spelling};
 use super::weak::{has_few_characters, is_weak};
 
@@ -53,7 +54,7 @@ pub(super) const BEFORE: usize = 4 * END;
 pub(super) struct Windows {
     forms: Vec<Form>,
     /// Where four bytes occur, as numbers of a form and positions in it.
-    grams: HashMap<u32, Vec<(u16, u16)>>,
+    grams: Grams,
     bitmap: Bitmap,
     escapes: Vec<Escape>,
 }
@@ -270,8 +271,9 @@ impl Windows {
         add(&self.search(text, most), None);
         let mut decoded = |decoded: &Decoded| add(&self.search(decoded.bytes(), most), Some(decoded));
         let matters = |at: usize| self.is_next_to_value(text, at);
+        let begins = begins(text);
         for escape in &self.escapes {
-            escape.regions(text, CONTEXT, &matters, &mut decoded);
+            escape.regions((text, &begins), CONTEXT, &matters, &mut decoded);
         }
         numbers::regions(text, &mut decoded);
         without_parts(&mut found);
@@ -297,13 +299,28 @@ impl Windows {
     /// Searches a text as it is written.
     fn search(&self, text: &[u8], most: usize) -> Vec<Run> {
         let mut runs = Vec::new();
-        for (number, bytes) in text.as_chunks::<GRAM>().0.iter().enumerate() {
+        let mut at = 0_usize;
+        // Sixteen bytes a round: most of them contain no known bytes.
+        for four in text.as_chunks::<{ 4 * GRAM }>().0 {
+            let mut grams = four.as_chunks::<GRAM>().0.iter().map(|bytes| folded(*bytes));
+            if grams.any(|gram| self.bitmap.may_hold(gram)) {
+                self.compare_each(text, (at, at + four.len()), most, &mut runs);
+            }
+            at += four.len();
+        }
+        self.compare_each(text, (at, text.len()), most, &mut runs);
+        runs
+    }
+
+    /// Compares the text around each four known bytes of a part.
+    fn compare_each(&self, text: &[u8], (from, to): (usize, usize), most: usize, runs: &mut Vec<Run>) {
+        let part = text.get(from..to).unwrap_or_default();
+        for (number, bytes) in part.as_chunks::<GRAM>().0.iter().enumerate() {
             let gram = folded(*bytes);
             if self.bitmap.may_hold(gram) && runs.len() < most {
-                self.compare(text, number * GRAM, gram, &mut runs);
+                self.compare(text, from + number * GRAM, gram, runs);
             }
         }
-        runs
     }
 
     /// Compares the text around four bytes with each form that contains them.
@@ -447,8 +464,8 @@ fn without_parts(found: &mut Vec<Found>) {
 }
 
 /// Returns where each four bytes of the forms occur.
-fn grams(forms: &[Form]) -> Result<HashMap<u32, Vec<(u16, u16)>>, String> {
-    let mut grams = HashMap::<u32, Vec<(u16, u16)>>::new();
+fn grams(forms: &[Form]) -> Result<Grams, String> {
+    let mut grams = Grams::default();
     for (number, form) in forms.iter().enumerate() {
         for (place, bytes) in form.text.array_windows().enumerate() {
             let places = grams.entry(folded(*bytes)).or_default();
@@ -462,44 +479,54 @@ fn grams(forms: &[Form]) -> Result<HashMap<u32, Vec<(u16, u16)>>, String> {
     Ok(grams)
 }
 
+/// Positions of forms by their four bytes.
+type Grams = HashMap<u32, Vec<(u16, u16)>, BuildHasherDefault<GramHasher>>;
+
+/// A fast hash. An attacker who knows the secret needs no collisions.
+#[derive(Debug, Default)]
+struct GramHasher(u64);
+
+impl Hasher for GramHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32((*byte).into()));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// Makes no difference between upper and lower case. It makes none between some other characters either, which are compared later.
 const fn folded(bytes: [u8; GRAM]) -> u32 {
     u32::from_le_bytes(bytes) | 0x2020_2020
 }
 
-/// A set of four bytes that may hold more than it was given.
-struct Bitmap {
-    words: Vec<u64>,
-    shift: u32,
-}
+/// A set of four bytes that may hold more than it was given. It has 32 KiB, and few bits of it are set.
+struct Bitmap(Box<[u64; 1 << 12]>);
 
 impl Bitmap {
-    /// Bits for each gram, so that few others are held by chance.
-    const BITS: usize = 32;
-    /// 8 KiB, a part of the fastest cache.
-    const MIN_BITS: usize = 1 << 16;
-    const MAX_BITS: usize = 1 << 22;
-
-    fn of(grams: &HashMap<u32, Vec<(u16, u16)>>) -> Self {
-        let bits = (grams.len() * Self::BITS).next_power_of_two().clamp(Self::MIN_BITS, Self::MAX_BITS);
-        let mut bitmap = Self { words: vec![0; bits / 64], shift: 32 - bits.trailing_zeros() };
+    fn of(grams: &Grams) -> Self {
+        let mut words = Box::new([0; 1 << 12]);
         for gram in grams.keys() {
-            let (index, bit) = bitmap.place(*gram);
-            if let Some(word) = bitmap.words.get_mut(index) {
-                *word |= bit;
-            }
+            let (index, bit) = Self::place(*gram);
+            words.get_mut(index).into_iter().for_each(|word| *word |= bit);
         }
-        bitmap
+        Self(words)
     }
 
-    const fn place(&self, gram: u32) -> (usize, u64) {
-        let hash = gram.wrapping_mul(0x9e37_79b1) >> self.shift;
+    const fn place(gram: u32) -> (usize, u64) {
+        let hash = gram.wrapping_mul(0x9e37_79b1) >> 14;
         ((hash / 64) as usize, 1 << (hash % 64))
     }
 
+    #[inline]
     fn may_hold(&self, gram: u32) -> bool {
-        let (index, bit) = self.place(gram);
-        self.words.get(index).is_some_and(|word| word & bit != 0)
+        let (index, bit) = Self::place(gram);
+        self.0.get(index).is_some_and(|word| word & bit != 0)
     }
 }
 

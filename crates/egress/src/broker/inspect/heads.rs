@@ -81,6 +81,13 @@ pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
+/// Whether a request says in its head that it has a body.
+pub(super) fn declares_body(head: &request::Parts) -> bool {
+    let is_empty = |value: &HeaderValue| value.as_bytes() == b"0";
+    head.headers.contains_key(header::TRANSFER_ENCODING)
+        || head.headers.get(header::CONTENT_LENGTH).is_some_and(|length| !is_empty(length))
+}
+
 /// Whether a header lists a word.
 fn has_word(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());

@@ -14,6 +14,9 @@ use hyper::client::conn::{http1 as to_one, http2 as to_many};
 use hyper::http::{HeaderValue, Request, Response, StatusCode, Uri, Version, header};
 
 use super::super::super::conditions::Asked;
+use super::super::super::header_table::overrides_request;
+use super::super::super::host_list::Ruling;
+use super::super::super::match_conditions::BODY_ON_READ;
 use super::super::super::proxy_request::BadRequest;
 use super::super::super::target::NetTarget;
 use super::super::answer::{about, status_of};
@@ -158,7 +161,7 @@ impl Inspected {
         // Taken before the request is split, because the extension for the upgrade is in its head.
         let on_client = hyper::upgrade::on(&mut request);
         let (head, body) = request.into_parts();
-        let stop = match self.look(&head) {
+        let stop = match self.look(&head, !body.is_end_stream()) {
             Ok(granted) => match self.pass((head, body), granted, on_client).await {
                 Ok(answer) => return Ok(answer),
                 Err(stop) => stop,
@@ -177,7 +180,7 @@ impl Inspected {
     }
 
     /// Checks a request by its head.
-    fn look(&self, head: &http::request::Parts) -> Result<Granted, Stop> {
+    fn look(&self, head: &http::request::Parts, may_have_body: bool) -> Result<Granted, Stop> {
         // The strict reader replaces a head that it refuses by a placeholder request, so that hyper parses nothing
         // ambiguous.
         if head.method.as_str() == IN_PLACE_OF_BAD
@@ -192,7 +195,12 @@ impl Inspected {
         }
         heads::is_for(&self.target, self.wire.scheme(), head).map_err(|bad| self.malformed(bad))?;
         heads::is_passed_on_whole(head).map_err(|bad| self.malformed(bad))?;
-        let asked = Asked { method: head.method.as_str(), path: heads::path(&head.uri) };
+        let asked = Asked {
+            overrides: head.headers.keys().any(|name| overrides_request(name.as_str())),
+            has_body: heads::declares_body(head),
+            upgrades: heads::asks_for_websocket(head),
+            ..Asked::new(head.method.as_str(), heads::path(&head.uri))
+        };
         let mut granted = granted(&self.shared, &self.target, Some(asked))?;
         let mut most = Most { bytes: granted.upload, bound: Over::Upload };
         // A declared length above the limit is refused at once, before any byte of it is uploaded.
@@ -202,6 +210,17 @@ impl Inspected {
             return Err(Box::new(too_much(&self.target, Over::Upload)).into());
         }
         granted.upload = most.bytes;
+        let with_body = Asked { has_body: true, ..asked };
+        // Clients of HTTP/2 may end an empty body later. Where none is allowed, its first byte is refused.
+        let is_refused = || {
+            matches!(
+                self.shared.check.rule_on(&self.target, Some(with_body)),
+                Ruling::Denied(BODY_ON_READ, _)
+            )
+        };
+        if may_have_body && !asked.has_body && is_refused() {
+            granted.upload = Some(0);
+        }
         Ok(granted)
     }
 

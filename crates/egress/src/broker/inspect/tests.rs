@@ -365,7 +365,7 @@ fn a_websocket_is_carried() {
             stream.write_all(&room[..read]).unwrap();
         }
     });
-    let site = looking(&host, "GET /ws upload=100000");
+    let site = looking(&host, "GET /ws upload=100000 websocket");
     let mut stream = through(&site, host.port, &[]);
     let upgrade = "Upgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Key: x\r\n";
     write!(stream, "GET /ws HTTP/1.1\r\nHost: {HOST}\r\n{upgrade}\r\n").unwrap();

@@ -109,7 +109,12 @@ fn secrets_for(port: u16) -> (Secrets, tempfile::NamedTempFile) {
 
 /// Whether a header passes as it came, by the table alone.
 fn passes(of: HeaderOf, name: &str, has_secret: bool) -> bool {
-    let holds = |row: &&HeaderRow| row.at == HeaderAt::AnyHost || has_secret;
+    let holds = |row: &&HeaderRow| match row.at {
+        HeaderAt::AnyHost => true,
+        HeaderAt::SecretHost => has_secret,
+        // The entry of this test has neither a method nor a path.
+        HeaderAt::RuledHost => false,
+    };
     let mut rows = HEADER_TABLE.iter().filter(|row| row.of == of && row.name == name).filter(holds);
     // What is judged passes here, since nothing of it is to be refused, but for what only a connection has.
     rows.all(|row| row.fate == HeaderFate::Judged && row.at == HeaderAt::SecretHost)
@@ -161,6 +166,18 @@ fn what_would_mean_something_else_is_refused() {
         let request = format!("GET / HTTP/1.1\r\nHost: {HOST}\r\n{headers}\r\n");
         let (told, body) = ask(&mut through(&site, host.port, &[]), &request);
         assert_eq!((told, body.contains(rule)), (status, true), "{headers} {body}");
+    }
+    // Where an entry has a method or a path, no other way to name one counts.
+    let site = looking(&host, "GET /x");
+    let rows = HEADER_TABLE.iter().filter(|row| row.at == HeaderAt::RuledHost);
+    let overrides = rows.map(|row| (format!("{}: DELETE\r\n", row.name), "overridden-request"));
+    let body = ("Content-Length: 2\r\n\r\nhi".to_owned(), "body-on-read");
+    let chunked = ("Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n".to_owned(), "body-on-read");
+    let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n".to_owned();
+    for (headers, rule) in overrides.chain([body, chunked, (upgrade, "websocket")]) {
+        let request = format!("GET /x HTTP/1.1\r\nHost: {HOST}\r\n{headers}\r\n");
+        let (told, body) = ask(&mut through(&site, host.port, &[]), &request);
+        assert_eq!((told, body.contains(rule)), (403, true), "{headers} {body}");
     }
     assert!(hears.try_recv().is_err());
     for coding in ["gzip, chunked", "gzip", "identity, chunked"] {
