@@ -28,7 +28,7 @@ Examples:
   stockade changes list                     list commands with changes, and their state
   stockade changes diff                     show the latest changes line by line
   stockade changes apply                    apply them to the workspace
-  stockade changes apply ID src/lib.rs      apply one file or directory of them
+  stockade changes apply src/lib.rs         apply one file or directory of them
   stockade changes undo                     revert applied changes
   stockade changes discard ID               delete pending changes";
 
@@ -103,13 +103,46 @@ enum What {
 
 #[derive(Debug, clap::Args)]
 struct Which {
-    /// Id from the list, or a prefix of it [default: the latest command of the current workspace]
-    #[arg(value_name = "ID")]
-    id: Option<String>,
+    /// Id from the list or a prefix of it, then files and directories; either may be missing
+    ///
+    /// Without an ID, the latest suitable command of the workspace around the current directory is selected; without files and
+    /// directories, all its changes. A changed file comes before an ID that begins with its name.
+    #[arg(value_name = "ID|PATH")]
+    words: Vec<PathBuf>,
+}
 
-    /// Files and directories [default: all]
-    #[arg(value_name = "PATH", requires = "id")]
+/// The changes of a command, and the paths among them that the arguments name; without paths, all.
+struct Selected {
+    layer: ReviewLayer,
     paths: Vec<PathBuf>,
+}
+
+impl Which {
+    /// Selects a layer by its ID, or `latest`. A changed path comes before the start of an ID: a command can choose the names of
+    /// its files, and applying all changes instead of one file would be worse than the other way round.
+    fn select(
+        &self,
+        reviews: &Reviews,
+        latest: impl Fn() -> Result<ReviewLayer, ReviewError>,
+    ) -> Result<Selected, ReviewError> {
+        let Some((first, rest)) = self.words.split_first() else {
+            return Ok(Selected { layer: latest()?, paths: Vec::new() });
+        };
+        let word = first.to_string_lossy().into_owned();
+        let (named, latest) = (reviews.layer(&word), latest());
+        let is_path = |layer: &ReviewLayer| changes::meant(layer, std::slice::from_ref(first)).is_ok();
+        match (named, latest) {
+            (Ok(named), Ok(layer)) if is_path(&layer) && named.id() == word => {
+                Err(ReviewError::Ambiguous(word))
+            }
+            (_, Ok(layer)) if is_path(&layer) => Ok(Selected { layer, paths: self.words.clone() }),
+            (Ok(layer), _) => Ok(Selected { layer, paths: rest.to_vec() }),
+            (Err(ReviewError::Unknown(_)), Ok(layer)) => {
+                Err(ReviewError::NeitherIdNorPath { word, id: layer.id().to_owned() })
+            }
+            (Err(unknown), _) => Err(unknown),
+        }
+    }
 }
 
 /// Runs the command.
@@ -142,6 +175,8 @@ impl From<ReviewError> for Failure {
             ReviewError::Unknown(_)
             | ReviewError::Nothing
             | ReviewError::NothingHere { .. }
+            | ReviewError::Ambiguous(_)
+            | ReviewError::NeitherIdNorPath { .. }
             | ReviewError::NoSuchPath(_) => Self::usage(&error),
             _ => Self::incomplete(&error),
         };
@@ -169,12 +204,9 @@ const ANY: &[LayerState] = &[
     LayerState::Running,
 ];
 
-/// Returns the layer with this id, or the latest layer in a suitable state.
-fn layer(reviews: &Reviews, which: &Which, fits: &[LayerState]) -> Result<ReviewLayer, ReviewError> {
-    match &which.id {
-        Some(id) => reviews.layer(id),
-        None => last(reviews, |layer| fits.contains(&layer.state())),
-    }
+/// Returns the latest layer in a suitable state.
+fn latest(reviews: &Reviews, fits: &[LayerState]) -> Result<ReviewLayer, ReviewError> {
+    last(reviews, |layer| fits.contains(&layer.state()))
 }
 
 /// Returns the latest layer of the innermost workspace around the current directory, and never of another workspace.
@@ -205,9 +237,9 @@ fn undoable(reviews: &Reviews) -> Result<ReviewLayer, ReviewError> {
 
 /// Returns the selected changes, with their layer.
 fn meant(reviews: &Reviews, which: &Which) -> Result<(ReviewLayer, Vec<FileChange>), ReviewError> {
-    let layer = layer(reviews, which, OPEN).or_else(|_| layer(reviews, which, ANY))?;
-    let changes = changes::meant(&layer, &which.paths)?;
-    Ok((layer, changes))
+    let selected = which.select(reviews, || latest(reviews, OPEN).or_else(|_| latest(reviews, ANY)))?;
+    let changes = changes::meant(&selected.layer, &selected.paths)?;
+    Ok((selected.layer, changes))
 }
 
 fn shown(reviews: &Reviews, which: &Which, format: Format) -> Result<String, Failure> {
@@ -240,11 +272,11 @@ fn decided(
     format: Format,
     decision: ChangeDecision,
 ) -> Result<(String, Exit), Failure> {
-    let layer = match decision {
-        ChangeDecision::Undone if which.id.is_none() => undoable(reviews)?,
-        _ => layer(reviews, which, OPEN)?,
-    };
-    let decided = reviews.decide(&layer, decision, &which.paths, record)?;
+    let Selected { layer, paths } = which.select(reviews, || match decision {
+        ChangeDecision::Undone => undoable(reviews),
+        ChangeDecision::Applied | ChangeDecision::Discarded => latest(reviews, OPEN),
+    })?;
+    let decided = reviews.decide(&layer, decision, &paths, record)?;
     let printed = match format {
         Format::Json => changes::decided_json(&layer, decision, &decided),
         Format::Text => text::decided(&layer, decision, &decided),

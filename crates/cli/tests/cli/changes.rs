@@ -137,6 +137,38 @@ fn changes_are_held_applied_and_undone() {
 }
 
 #[test]
+fn paths_are_applied_without_an_id() {
+    let ground = Ground::new();
+    let Some(answer) = ground.view("native", "--review", "mkdir d; for n in a d/b d/c; do echo 1 > $n; done")
+    else {
+        return;
+    };
+    let id = answer["review"]["id"].as_str().unwrap().to_owned();
+    let (shown, _) = ground.changes(&["show", "d"]);
+    assert_eq!(shown["changes"].as_array().unwrap().len(), 3, "{shown}");
+    assert_eq!(ground.changes(&["apply", "d/b"]).1, Some(0));
+    assert_eq!(["a", "d/b", "d/c"].map(|path| ground.text(path)), ["", "1\n", ""]);
+    assert_eq!(ground.changes(&["undo", "d/b"]).1, Some(0));
+    assert_eq!(ground.changes(&["discard", "a", "d/c"]).1, Some(0));
+    let neither = ground.run(&["changes", "apply", "no/such"]);
+    let said = String::from_utf8_lossy(&neither.stderr);
+    assert!(neither.status.code() == Some(2) && said.contains("no change at no/such"), "{said}");
+    // A command can choose the name of a file, so that it is the start of an ID.
+    let start: String = id.chars().take(2).collect();
+    let script = format!("echo 1 > {start}; echo 1 > other");
+    assert!(ground.view("native", "--review", &script).is_some());
+    assert_eq!(ground.changes(&["apply", &start]).1, Some(0));
+    assert_eq!([start.as_str(), "other"].map(|path| ground.text(path)), ["1\n", ""]);
+    // Or the whole ID of earlier changes.
+    assert!(ground.view("native", "--review", &format!("echo 1 > {id}; echo 1 > more")).is_some());
+    let both = ground.run(&["changes", "apply", &id]);
+    let said = String::from_utf8_lossy(&both.stderr);
+    assert!(both.status.code() == Some(2) && ground.text("more").is_empty(), "{said}");
+    assert_eq!(ground.changes(&["apply", &format!("./{id}")]).1, Some(0));
+    assert_eq!([id.as_str(), "more"].map(|path| ground.text(path)), ["1\n", ""]);
+}
+
+#[test]
 fn processes_of_a_command_cannot_change_reviewed_files() {
     for backend in ["native", "bwrap"] {
         let ground = Ground::new();

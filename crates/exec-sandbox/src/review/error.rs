@@ -12,6 +12,17 @@ pub enum ReviewError {
     /// No changes have this identifier.
     #[error("no changes `{0}`")]
     Unknown(String),
+    /// A word is an identifier, and a changed path as well.
+    #[error("`{0}` is a changed path, and an ID")]
+    Ambiguous(String),
+    /// A word is neither an identifier nor a changed path.
+    #[error("no changes `{word}`, and no change at {word} in the latest ones, `{id}`")]
+    NeitherIdNorPath {
+        /// The word.
+        word: String,
+        /// The identifier of the latest changes of the workspace.
+        id: String,
+    },
     /// No changes are pending or undoable.
     #[error("no changes are pending, and none can be undone")]
     Nothing,
@@ -67,7 +78,10 @@ impl ReviewError {
             Self::NothingHere { .. } => Some("name them by their ID: `stockade changes list`"),
             Self::Busy => Some("wait until it is done"),
             Self::OtherWorkspace(_) => Some("put the workspace back where it was, or discard the changes"),
-            Self::NoSuchPath(_) => {
+            Self::Ambiguous(_) => {
+                Some("for the path, begin with `./`; for the changes, name the start of the ID")
+            }
+            Self::NoSuchPath(_) | Self::NeitherIdNorPath { .. } => {
                 Some("list the paths, which are relative to the workspace: `stockade changes show`")
             }
             Self::Stopped(_) => Some("fix the cause, and repeat the command"),
