@@ -5,11 +5,13 @@ mod agent;
 pub(super) mod document;
 mod hidden_programs;
 pub(crate) mod hosts;
+mod left_files;
 mod mode;
 pub(crate) mod proxy_bounds;
 pub(super) mod report;
 mod shown;
 mod spec_from_args;
+mod withheld;
 
 use std::ffi::OsString;
 use std::fmt;

@@ -52,19 +52,28 @@ pub(super) fn find(plan: &Plan, end: End) -> Vec<HiddenProgram> {
         return Vec::new();
     }
     let names = programs(plan);
-    names.into_iter().filter_map(|name| hidden(plan, name)).take(SHOWN).collect()
+    names
+        .into_iter()
+        .filter(|name| !name.contains('/'))
+        .filter_map(|name| hidden(plan, name))
+        .take(SHOWN)
+        .collect()
 }
 
-/// Returns the names that the command runs without a path, also within `bash -c`.
-fn programs(plan: &Plan) -> BTreeSet<String> {
+/// Returns the programs that the command runs, also within `bash -c`; nothing for one that its text does not tell.
+pub(super) fn runs(plan: &Plan) -> Vec<Option<String>> {
     let words = std::iter::once(&plan.program).chain(&plan.arguments).map(|word| word.to_string_lossy());
     let words: Vec<_> = words.collect();
     let text = quote_argv(words.iter().map(AsRef::as_ref));
     let options = ReadOptions::default();
     let actions = Script::read(&text, &options)
         .map_or_else(|_| Script::read_partly(&text, &options).actions().runs, |script| script.actions().runs);
-    let names = actions.iter().filter_map(|run| run.program()).filter(|name| !name.contains('/'));
-    names.map(str::to_owned).collect()
+    actions.iter().map(|run| run.program().map(str::to_owned)).collect()
+}
+
+/// Returns the names of these programs.
+fn programs(plan: &Plan) -> BTreeSet<String> {
+    runs(plan).into_iter().flatten().collect()
 }
 
 /// Returns the directory of a program in `PATH`, if the command can see none of its locations.

@@ -9,13 +9,11 @@ use stockade_guard::RunReport;
 use stockade_guard::audit::AuditError;
 use stockade_guard::egress::HostList;
 use stockade_guard::exec::provider::Provider;
-use stockade_guard::exec::{
-    Denial, End, Explain, LeftBy, Network, Outcome, Plan, Quarantined, Refusal, Reviewed,
-};
+use stockade_guard::exec::{Denial, End, Network, Outcome, Plan, Refusal, Reviewed};
 
 use stockade_text::{escape, escape_path};
 
-use super::hidden_programs;
+use super::{hidden_programs, left_files, withheld};
 
 /// Bytes written to disk that are worth a message: few builds write as much.
 const MUCH: u64 = 4 << 30;
@@ -46,9 +44,7 @@ pub(in crate::commands) fn outcome(report: &RunReport, agent: Option<&str>) {
     }
     hosts_observed.iter().flat_map(super::hosts::needed).for_each(|line| say(&line));
     broker_lost.iter().for_each(|lost| say(lost));
-    if let Some(hint) = unexplained(plan, outcome) {
-        say(hint);
-    }
+    withheld::hints(plan, outcome, agent).iter().for_each(|hint| say(hint));
     for exposed in &outcome.exposed {
         let path = escape_path(&exposed.path);
         say(&format!("{path} was readable and contains a secret ({})", exposed.label));
@@ -75,14 +71,12 @@ pub(in crate::commands) fn outcome_of_package(report: &RunReport) {
 /// Reports dropped output, quarantined files and changed files that other programs obey. Printed even with --quiet.
 pub(in crate::commands) fn left(outcome: &Outcome) {
     cut(outcome);
-    outcome.quarantine.iter().for_each(|found| say(&taken(found)));
+    left_files::quarantined(&outcome.quarantine).iter().for_each(|line| say(line));
     for path in outcome.quarantine_dropped.iter().flat_map(|group| &group.paths) {
         say(&format!("deleted from quarantine (too old, or no room): {}", escape_path(path)));
     }
     outcome.review.iter().for_each(reviewed);
-    for changed in &outcome.changed {
-        say(&format!("changed: {} ({})", escape_path(&changed.path), changed.label));
-    }
+    left_files::changed(&outcome.changed).iter().for_each(|line| say(line));
 }
 
 /// Reports what happened to changes in an overlay. File names are untrusted text.
@@ -120,23 +114,6 @@ fn changes(count: usize) -> String {
     format!("{count} change{}", if count == 1 { "" } else { "s" })
 }
 
-fn taken(found: &Quarantined) -> String {
-    let place = match &found.moved_to {
-        Some(path) => {
-            let back = found.id.as_ref().map(|id| format!("; restore: `stockade quarantine restore {id}`"));
-            format!("moved to {}{}", escape_path(path), back.unwrap_or_default())
-        }
-        None => "could not be moved; check it before you use the workspace".to_owned(),
-    };
-    let whose = match found.left_by {
-        LeftBy::ThisCommand => "would run programs outside of the sandbox",
-        LeftBy::EarlierCommand => {
-            "was left by an earlier command and would run programs outside of the sandbox"
-        }
-    };
-    format!("{} {whose}: {place}", escape_path(&found.path))
-}
-
 /// Reports dropped output, which is otherwise invisible.
 fn cut(outcome: &Outcome) {
     let (dropped, untaken) = (outcome.output.dropped, outcome.output.untaken);
@@ -158,19 +135,6 @@ pub(super) fn ended(plan: &Plan, outcome: &Outcome, agent: Option<&str>) {
         say(end);
     }
     hidden.iter().for_each(|program| say(&program.text(agent)));
-}
-
-/// Returns a hint for a command that failed without a reported refusal.
-fn unexplained(plan: &Plan, outcome: &Outcome) -> Option<&'static str> {
-    let is_a_question = matches!(outcome.end, End::Exited(1..)) && outcome.denials.is_empty();
-    // The requests of a command in a container are not observed.
-    if !is_a_question || plan.provider == Provider::Nothing || plan.provider.container().is_some() {
-        return None;
-    }
-    Some(match plan.explain {
-        Explain::Ends => "the command failed; run it again with --explain to see what was refused",
-        Explain::Asked => "the command failed, but no path or address that it requested was refused",
-    })
 }
 
 /// Returns the directory to make writable: the parent, except for an entry of the root directory.
@@ -209,7 +173,10 @@ pub(super) fn denied(denial: &Denial) -> String {
         }
         Denial::Never(path, why) => format!("{} is never shared with a command: {why}", shown(path)),
         Denial::Name(path, why) => {
-            format!("{} may not be created or changed: {why}; do that outside of the sandbox", shown(path))
+            format!(
+                "{} cannot be created or changed, because {why}; do that outside of the sandbox",
+                shown(path)
+            )
         }
         Denial::Socket(path) => {
             format!(
