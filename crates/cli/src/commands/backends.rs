@@ -1,6 +1,8 @@
 //! `stockade backends`: lists sandbox backends, and tests each by running a command in it.
 #![expect(clippy::disallowed_methods, reason = "reads the current directory")]
 
+mod components;
+mod known_faults;
 mod test;
 
 use std::fmt::Write as _;
@@ -13,6 +15,9 @@ use stockade_guard::exec::backends::{
 use stockade_guard::exec::{Enforcement, Property, SandboxBackend, SandboxSpec, backends};
 use stockade_text::escape;
 
+use components::{BackendComponent, backend_components, program_component};
+use known_faults::KnownFault;
+
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -22,7 +27,7 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade backends                          list the backends and what each enforces
+  stockade backends                          list the backends, what each enforces, and known faults of their versions
   stockade backends --image NAME@sha256:…    include containers of this image
   stockade backends --clean                  remove containers and files of killed runs
   stockade backends test mine                test the backend program stockade-backend-mine";
@@ -86,6 +91,25 @@ struct Row {
     /// Runtimes other than the engine's default.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     runtimes: Vec<&'static str>,
+    /// The programs and the kernel that it consists of.
+    components: Vec<Component>,
+}
+
+/// A program, or the kernel.
+#[derive(Debug, Serialize)]
+struct Component {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    /// The published faults of this version.
+    faults: Vec<Fault>,
+}
+
+/// A published fault of a version, as it is printed.
+#[derive(Debug, Serialize)]
+struct Fault {
+    id: &'static str,
+    what: &'static str,
 }
 
 /// A property, with how it is enforced or why it is not.
@@ -122,7 +146,7 @@ pub(crate) fn run(args: &BackendsArgs, color: ColorChoice) -> Result<Exit, Failu
     }
     let removed = args.clean.then(|| registry.cleanup(&spec));
     let listed = registry.list(&spec).into_iter();
-    let rows: Vec<Row> = listed.map(|one| row(&one, one.probed.clone())).collect();
+    let rows: Vec<Row> = listed.map(|one| row(&one, one.probed.clone())).chain([openshell()]).collect();
     let is_served = rows.iter().any(|row| row.works && !row.by_name_only);
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&match args.format {
@@ -146,6 +170,7 @@ fn row(listed: &ListedBackend, probed: Probed) -> Row {
         gaps: Vec::new(),
         runtimes: runtimes.and_then(Result::ok).unwrap_or_default(),
         name: listed.name.clone(),
+        components: components(backend_components(backend)),
     };
     match probed {
         Probed::Works(Enforcement { enforced, gaps, .. }) => {
@@ -156,6 +181,42 @@ fn row(listed: &ListedBackend, probed: Probed) -> Row {
         Probed::Not { why, fix } => (row.why, row.fix) = (Some(why), Some(fix)),
     }
     row
+}
+
+/// OpenShell is no backend of a registry: it runs agents, and a plan becomes a policy that it enforces.
+fn openshell() -> Row {
+    const NAME: &str = "openshell";
+    let found = program_component(NAME);
+    let (why, fix) = match found {
+        Some(_) => (
+            "stockade starts no command in it, but writes policies for it",
+            "write one: `stockade exec --dry-run --as openshell -- COMMAND`",
+        ),
+        None => ("the program `openshell` is not installed", "install NVIDIA OpenShell"),
+    };
+    Row {
+        name: NAME.to_owned(),
+        what: "NVIDIA OpenShell, by a policy that you pass to it".to_owned(),
+        works: false,
+        by_name_only: true,
+        priority: 0,
+        why: Some(why.to_owned()),
+        fix: Some(fix.to_owned()),
+        holds: Vec::new(),
+        gaps: Vec::new(),
+        runtimes: Vec::new(),
+        components: components(found.into_iter().collect()),
+    }
+}
+
+fn components(found: Vec<BackendComponent>) -> Vec<Component> {
+    let fault = |fault: &&'static KnownFault| Fault { id: fault.id, what: fault.what };
+    let row = |found: BackendComponent| Component {
+        faults: found.faults.iter().map(fault).collect(),
+        name: found.name,
+        version: found.version,
+    };
+    found.into_iter().map(row).collect()
 }
 
 fn enforced_property(property: Property, by: &'static str) -> EnforcedProperty {
@@ -178,6 +239,19 @@ fn text(rows: &[Row], removed: Option<usize>, styles: Styles) -> String {
         }
         for gap in &row.gaps {
             writeln!(out, "                 not or partly enforced: {} ({})", gap.property, gap.by).ok();
+        }
+        if !row.components.is_empty() {
+            let version = |one: &Component| {
+                format!("{} {}", one.name, one.version.as_deref().unwrap_or("(version unknown)"))
+            };
+            let versions: Vec<String> = row.components.iter().map(version).collect();
+            writeln!(out, "                 versions: {}", escape(&versions.join(", "))).ok();
+        }
+        for (component, fault) in
+            row.components.iter().flat_map(|it| it.faults.iter().map(move |one| (it, one)))
+        {
+            let name = escape(&component.name);
+            writeln!(out, "                 {warn}fault{reset} of {name}: {}: {}", fault.id, fault.what).ok();
         }
         if !row.runtimes.is_empty() {
             writeln!(out, "                 runtimes: {} (--runtime)", row.runtimes.join(", ")).ok();
@@ -205,11 +279,18 @@ mod tests {
             row(&found, probed)
         };
         let why = Probed::Not { why: "odd\u{1b}[2J".to_owned(), fix: "mend it".to_owned() };
-        let rows = [listed("native", Probed::Works(works)), listed("landlock", why)];
+        let mut rows = [listed("native", Probed::Works(works)), listed("landlock", why)];
+        assert!(rows.iter().all(|row| row.components.iter().any(|one| one.name == "linux")));
+        let faults = vec![Fault { id: "CVE-1", what: "reads all" }];
+        let version = Some("1.2".to_owned());
+        rows[0].components = vec![Component { name: "linux".to_owned(), version, faults }];
+        rows[1].components.clear();
         assert_eq!(
             text(&rows, Some(2), Styles::PLAIN),
             "works  native    Namespaces, a seccomp filter and Landlock; nothing to install\n\
              \u{20}                holds: files\n\
+             \u{20}                versions: linux 1.2\n\
+             \u{20}                fault of linux: CVE-1: reads all\n\
              no     landlock  Landlock and a seccomp filter, where namespaces are forbidden\n\
              \u{20}                odd\\u{1b}[2J\n\
              \u{20}                fix: mend it\n\

@@ -1,25 +1,32 @@
 //! `stockade selftest`: runs attacks against each sandbox of this machine, and reports which were stopped.
 //!
 //! Each attack is a script that prints `REACHED` if it succeeds, and `TRIED` at its end: an attack that did not run to its end
-//! does not count as stopped. The first row is an ordinary command that must work, so that a sandbox in which nothing runs does
-//! not pass.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "creates a directory and a bait file to attack, and a listening socket"
-)]
+//! does not count as stopped. Attacks on names and links are judged by what is left in the workspace. The first row is an
+//! ordinary command that must work, so that a sandbox in which nothing runs does not pass.
+//!
+//! The attacks run in a child process whose state directory is temporary: what they leave is not listed in the quarantine of
+//! the user, and their reviewed changes replace none of the user.
+#![expect(clippy::disallowed_methods, reason = "starts this program again with another state directory")]
 
-use std::fs;
+mod attacks;
+mod ground;
+
 use std::io;
-use std::net::TcpListener;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use serde::Serialize;
 use stockade_guard::exec::backends::ContainerRequest;
 use stockade_guard::exec::run::{RunControl, Streams};
-use stockade_guard::exec::{End, Limit, Outcome, RunError, SandboxBackend, SandboxSpec, Spawn, backends};
+use stockade_guard::exec::{
+    End, Enforcement, Limit, Outcome, Property, ReviewMode, RunError, SandboxBackend, SandboxSpec, Spawn,
+    backends,
+};
 use stockade_text::escape;
+
+use attacks::{ATTACKS, Attack, Stops};
+use ground::{Ground, SECRET};
 
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
@@ -36,7 +43,7 @@ Examples:
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  every attack was stopped in every sandbox
+  0  no attack succeeded, except where a backend reports a gap
   1  an attack succeeded, or no sandbox could be created";
 
 #[derive(Debug, clap::Args)]
@@ -61,6 +68,10 @@ pub(crate) struct SelftestArgs {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
+
+    /// Whether this is the child process, whose state directory is temporary
+    #[arg(long, hide = true)]
+    in_child: bool,
 }
 
 /// What can be tested.
@@ -70,41 +81,17 @@ enum Tested {
     Isolation,
 }
 
-/// An attack, and when it counts as stopped.
-struct Attack {
-    name: &'static str,
-    /// Script for `sh`. `$BAIT` is a file beside the workspace, and `$PORT` a listening TCP port of this machine.
-    script: &'static str,
-    stops: Stops,
-}
+/// Limit on memory of an attack.
+const MEMORY: u64 = 64 << 20;
 
-/// How an attack is stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stops {
-    /// Not at all: it is an ordinary command that must work.
-    Works,
-    /// It runs to its end without success.
-    InVain,
-    /// It cannot start another process.
-    NoSpawn,
-    /// It is stopped at the time limit.
-    Time,
-    /// It is stopped at the memory limit.
-    Memory,
-}
+/// Limit on processes of an attack.
+const PROCESSES: u64 = 64;
 
-#[rustfmt::skip]
-const ATTACKS: &[Attack] = &[
-    Attack { name: "an ordinary command works", stops: Stops::Works, script: "echo x > made; while read -r line; do echo $line; done < made" },
-    Attack { name: "network: connecting to another machine", stops: Stops::InVain,
-        script: "bash -c \"exec 3<>/dev/tcp/127.0.0.1/$PORT\" && echo REACHED; while read -r line; do case $line in *lo:*|*\\|*) ;; *) echo REACHED ;; esac; done < /proc/net/dev" },
-    Attack { name: "files: reading beside the workspace", stops: Stops::InVain, script: "read -r line < $BAIT && echo REACHED" },
-    Attack { name: "files: writing outside", stops: Stops::InVain,
-        script: "for place in /usr /etc /; do (echo x > $place/x) && echo REACHED; done; echo x > $BAIT; rm -f $BAIT" },
-    Attack { name: "processes: starting another", stops: Stops::NoSpawn, script: "(echo REACHED); /bin/true && echo REACHED" },
-    Attack { name: "time: running forever", stops: Stops::Time, script: "while :; do :; done" },
-    Attack { name: "memory: allocating without limit", stops: Stops::Memory, script: "x=aaaaaaaa; while :; do x=$x$x; done" },
-];
+/// Limit on output of an attack.
+const OUTPUT: usize = 1 << 20;
+
+/// Limit on the size of a file.
+const FILE_SIZE: u64 = 16 << 20;
 
 /// Result of an attack.
 #[derive(Debug, Serialize)]
@@ -112,9 +99,24 @@ const ATTACKS: &[Attack] = &[
 struct AttackResult {
     backend: String,
     attack: &'static str,
+    property: &'static str,
+    /// Whether it did not succeed.
     stopped: bool,
+    result: AttackEnd,
     /// How the command ended, or why it could not be tested.
     end: String,
+}
+
+/// How an attack ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum AttackEnd {
+    Stopped,
+    /// It succeeded, and the backend reports that it does not enforce the property, or only in part.
+    Gap,
+    Succeeded,
+    /// A program that it needs is missing in the sandbox.
+    NotTried,
 }
 
 #[derive(Serialize)]
@@ -126,35 +128,12 @@ struct Report<'r> {
     skipped: &'r [(String, String)],
 }
 
-/// Targets of the attacks, and the workspace in which they start.
-struct Ground {
-    _folder: tempfile::TempDir,
-    workspace: PathBuf,
-    bait: PathBuf,
-    listener: TcpListener,
-}
-
-/// Owner of the workspace if root runs the test.
-const UNPRIVILEGED: u32 = 65534;
-
-impl Ground {
-    fn new() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("stockade-selftest-").tempdir()?;
-        let place = fs::canonicalize(folder.path())?;
-        fs::set_permissions(&place, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-        let (workspace, bait) = (place.join("work"), place.join("bait"));
-        fs::create_dir(&workspace)?;
-        fs::write(&bait, "bait\n")?;
-        if rustix::process::geteuid().is_root() {
-            std::os::unix::fs::chown(&workspace, Some(UNPRIVILEGED), Some(UNPRIVILEGED))?;
-        }
-        Ok(Self { _folder: folder, workspace, bait, listener: TcpListener::bind("127.0.0.1:0")? })
-    }
-}
-
 /// Runs the command.
 pub(crate) fn run(args: &SelftestArgs, color: ColorChoice) -> Result<Exit, Failure> {
     let Tested::Isolation = args.what;
+    if !args.in_child {
+        return in_child();
+    }
     let (mut results, mut skipped) = (Vec::new(), Vec::new());
     for backend in SandboxBackend::ALL.iter().copied().filter(|one| is_meant(args, *one)) {
         match attacked(args, backend) {
@@ -162,7 +141,8 @@ pub(crate) fn run(args: &SelftestArgs, color: ColorChoice) -> Result<Exit, Failu
             Err(why) => skipped.push((backend.name().to_owned(), why)),
         }
     }
-    let all_stopped = !results.is_empty() && results.iter().all(|result| result.stopped);
+    let has_succeeded = |result: &AttackResult| result.result == AttackEnd::Succeeded;
+    let all_stopped = !results.is_empty() && !results.iter().any(has_succeeded);
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&match args.format {
         Format::Json => {
@@ -171,6 +151,22 @@ pub(crate) fn run(args: &SelftestArgs, color: ColorChoice) -> Result<Exit, Failu
         Format::Text => text(&results, &skipped, styles(color)),
     });
     output.finish(if all_stopped { Exit::Clean } else { Exit::Found })
+}
+
+/// Runs this program again with a state directory that is deleted afterwards, and with a variable that no attack may read.
+fn in_child() -> Result<Exit, Failure> {
+    let failed = |error: io::Error| Failure::incomplete(format_args!("cannot start the attacks: {error}"));
+    let state = tempfile::Builder::new().prefix("stockade-selftest-state-").tempdir().map_err(failed)?;
+    let program = std::env::current_exe().map_err(failed)?;
+    let mut child = Command::new(program);
+    child.args(std::env::args_os().skip(1)).arg("--in-child");
+    child.env("XDG_STATE_HOME", state.path()).env("STOCKADE_SELFTEST_SECRET", SECRET);
+    child.env("SSH_AUTH_SOCK", state.path().join("agent"));
+    match child.status().map_err(failed)?.code() {
+        Some(0) => Ok(Exit::Clean),
+        Some(1) => Ok(Exit::Found),
+        _ => Err(Failure::incomplete("the attacks did not run to their end")),
+    }
 }
 
 fn is_meant(args: &SelftestArgs, backend: SandboxBackend) -> bool {
@@ -183,21 +179,27 @@ fn is_meant(args: &SelftestArgs, backend: SandboxBackend) -> bool {
 
 /// Attacks one backend, or returns why it does not work.
 fn attacked(args: &SelftestArgs, backend: SandboxBackend) -> Result<Vec<AttackResult>, String> {
-    let ground = Ground::new().map_err(|error| error.to_string())?;
     let mut results = Vec::new();
     for attack in ATTACKS {
+        let ground = Ground::new().map_err(|error| error.to_string())?;
         let spec = request(args, backend, &ground, attack)?;
-        let (stopped, end) = match backends().plan_and_run(&spec, Streams::default(), &RunControl::default())
-        {
-            Ok((_, outcome)) => (is_stopped(attack.stops, &outcome, &ground.bait), said(&outcome)),
+        let (result, end) = match backends().plan_and_run(&spec, Streams::default(), &RunControl::default()) {
+            Ok((_, outcome)) => ended(attack, &outcome, &ground),
             // A sandbox that cannot be created has not failed an attack.
             Err(RunError::Refused(refusal)) if results.is_empty() => return Err(refusal.to_string()),
             // A refusal to run counts as stopped.
-            Err(RunError::Refused(refusal)) => (true, format!("refused: {refusal}")),
+            Err(RunError::Refused(refusal)) => (AttackEnd::Stopped, format!("refused: {refusal}")),
             Err(error) if results.is_empty() => return Err(error.to_string()),
-            Err(error) => (false, error.to_string()),
+            Err(error) => (AttackEnd::Succeeded, error.to_string()),
         };
-        results.push(AttackResult { backend: backend.name().to_owned(), attack: attack.name, stopped, end });
+        results.push(AttackResult {
+            backend: backend.name().to_owned(),
+            attack: attack.name,
+            property: attack.property.name(),
+            stopped: result == AttackEnd::Stopped,
+            result,
+            end,
+        });
     }
     Ok(results)
 }
@@ -208,7 +210,7 @@ fn request(
     ground: &Ground,
     attack: &Attack,
 ) -> Result<SandboxSpec, String> {
-    let script = format!("{}; echo TRIED", attack.script);
+    let script = format!("{}\necho TRIED", attack.script);
     let mut spec = SandboxSpec::new(&ground.workspace, ["sh", "-c", &script]);
     spec.backend = backend;
     spec.container = ContainerRequest {
@@ -217,51 +219,96 @@ fn request(
         ..ContainerRequest::default()
     };
     // An attack that its limit does not stop ends all the same.
-    spec.limits.wall_time =
-        Limit::AtMost(Duration::from_secs(if attack.stops == Stops::Time { 1 } else { 60 }));
-    spec.limits.memory = Limit::AtMost(64 << 20);
-    spec.limits.output = Limit::AtMost(1 << 20);
-    if attack.stops == Stops::NoSpawn {
-        spec.spawn = Spawn::Threads;
+    let seconds = if attack.stops == Stops::Time { 1 } else { 60 };
+    spec.limits.wall_time = Limit::AtMost(Duration::from_secs(seconds));
+    spec.limits.memory = Limit::AtMost(MEMORY);
+    spec.limits.processes = Limit::AtMost(PROCESSES);
+    spec.limits.file_size = Limit::AtMost(FILE_SIZE);
+    spec.limits.output = Limit::AtMost(OUTPUT as u64);
+    match attack.stops {
+        Stops::NoSpawn => spec.spawn = Spawn::Threads,
+        Stops::Reviewed(mode, _) => spec.review = mode,
+        _ => {}
     }
-    let port = ground.listener.local_addr().map_err(|error| error.to_string())?.port().to_string();
-    let bait = ground.bait.clone().into_os_string();
-    spec.environment.set.extend([("BAIT".into(), bait), ("PORT".into(), port.into())]);
+    spec.environment.set = ground.variables().map_err(|error| error.to_string())?;
     Ok(spec)
 }
 
-/// Whether an attack was stopped, by its outcome and output.
-fn is_stopped(stops: Stops, outcome: &Outcome, bait: &Path) -> bool {
+/// Judges an attack by its outcome, its output, and what it left.
+fn ended(attack: &Attack, outcome: &Outcome, ground: &Ground) -> (AttackEnd, String) {
     let printed = String::from_utf8_lossy(&outcome.output.stdout);
+    if let Some(missing) = printed.lines().find_map(|line| line.strip_prefix("MISSING ")) {
+        return (AttackEnd::NotTried, format!("`{missing}` is missing in the sandbox"));
+    }
+    let end = match outcome.end {
+        End::Exited(code) => format!("exited {code}"),
+        end => end.name().to_owned(),
+    };
+    if is_stopped(attack.stops, outcome, &printed, ground) {
+        return (AttackEnd::Stopped, end);
+    }
+    match gap(&outcome.enforcement, attack.property) {
+        Some(why) => (AttackEnd::Gap, why.to_owned()),
+        None => (AttackEnd::Succeeded, end),
+    }
+}
+
+/// Returns why a property is not enforced, or only in part.
+fn gap(enforcement: &Enforcement, property: Property) -> Option<&'static str> {
+    enforcement.gaps.iter().find(|gap| gap.property == property).map(|gap| gap.why)
+}
+
+/// Whether an attack was stopped.
+fn is_stopped(stops: Stops, outcome: &Outcome, printed: &str, ground: &Ground) -> bool {
     let has = |word: &str| printed.lines().any(|line| line == word);
-    let is_whole = fs::read(bait).is_ok_and(|bytes| bytes == b"bait\n");
+    let is_silent = !has("REACHED") && !printed.contains(SECRET) && ground.is_whole();
+    let unchanged = |paths: &[&str]| has("TRIED") && paths.iter().all(|path| ground.is_unchanged(path));
     match (stops, outcome.end) {
         (Stops::Works, end) => end == End::Exited(0) && has("x") && has("TRIED"),
-        (Stops::InVain, end) => end == End::Exited(0) && has("TRIED") && !has("REACHED") && is_whole,
+        (Stops::InVain, end) => end == End::Exited(0) && has("TRIED") && is_silent,
         // A shell exits if it cannot start a process.
-        (Stops::NoSpawn, End::Exited(_)) => !has("REACHED"),
+        (Stops::NoSpawn | Stops::Processes, End::Exited(_)) => !has("REACHED"),
         (Stops::Time, end) => end == End::TimedOut,
         // By a control group, by the engine, or because an allocation fails.
         (Stops::Memory, End::OutOfMemory | End::Signalled(_)) => true,
         (Stops::Memory, End::Exited(code)) => code != 0 && !has("TRIED"),
-        (Stops::NoSpawn | Stops::Memory, _) => false,
+        (Stops::Output, _) => outcome.output.stdout.len() <= OUTPUT,
+        (Stops::FileSize(path), _) => ground.size(path) <= FILE_SIZE,
+        (Stops::Unchanged(paths) | Stops::Reviewed(ReviewMode::Hold | ReviewMode::Undoable, paths), _) => {
+            unchanged(paths)
+        }
+        (Stops::NoLink(paths), _) => has("TRIED") && !paths.iter().any(|path| ground.is_link(path)),
+        (Stops::Lacks(path, text), _) => has("TRIED") && !ground.contains(path, text),
+        (Stops::UnchangedAfter(time, paths), _) => {
+            std::thread::sleep(time);
+            unchanged(paths)
+        }
+        (Stops::Reported(paths), _) => {
+            has("TRIED") && paths.iter().all(|path| ground.is_unchanged(path) || is_reported(outcome, path))
+        }
+        (Stops::NoSpawn | Stops::Processes | Stops::Memory | Stops::Reviewed(ReviewMode::Off, _), _) => false,
     }
 }
 
-fn said(outcome: &Outcome) -> String {
-    match outcome.end {
-        End::Exited(code) => format!("exited {code}"),
-        end => end.name().to_owned(),
-    }
+/// Whether the result lists a file, or a directory that contains it.
+fn is_reported(outcome: &Outcome, path: &str) -> bool {
+    let changed = outcome.changed.iter().map(|changed| &changed.path);
+    let taken = outcome.quarantine.iter().map(|taken| &taken.path);
+    changed.chain(taken).any(|listed| std::path::Path::new(path).starts_with(listed))
 }
 
 fn text(results: &[AttackResult], skipped: &[(String, String)], styles: Styles) -> String {
     let Styles { good, critical, warn, reset, .. } = styles;
     let mut out = String::new();
     for result in results {
-        let (color, word) = if result.stopped { (good, "ok  ") } else { (critical, "FAIL") };
+        let (color, word) = match result.result {
+            AttackEnd::Stopped => (good, "ok  "),
+            AttackEnd::Gap => (warn, "gap "),
+            AttackEnd::Succeeded => (critical, "FAIL"),
+            AttackEnd::NotTried => (warn, "skip"),
+        };
         out.push_str(&format!(
-            "{color}{word}{reset}  {:8}  {:36}  {}\n",
+            "{color}{word}{reset}  {:8}  {:52}  {}\n",
             result.backend,
             result.attack,
             escape(&result.end)
@@ -270,53 +317,28 @@ fn text(results: &[AttackResult], skipped: &[(String, String)], styles: Styles) 
     for (backend, why) in skipped {
         out.push_str(&format!("{warn}skip{reset}  {backend:8}  {}\n", escape(why)));
     }
+    out.push_str(&summary(results));
     out
 }
 
-#[cfg(test)]
-mod tests {
-    use stockade_guard::exec::Enforcement;
-
-    use super::*;
-
-    fn outcome(end: End, printed: &str) -> Outcome {
-        let mut outcome = Outcome::of_nothing(end, Enforcement::default());
-        outcome.output.stdout = printed.as_bytes().to_vec();
-        outcome
-    }
-
-    #[test]
-    fn an_unfinished_trial_does_not_count_as_blocked() {
-        let folder = tempfile::tempdir().unwrap();
-        let bait = folder.path().join("bait");
-        fs::write(&bait, "bait\n").unwrap();
-        let rows = [
-            (Stops::Works, End::Exited(0), "x\nTRIED\n", true),
-            (Stops::Works, End::Exited(0), "TRIED\n", false),
-            (Stops::InVain, End::Exited(0), "TRIED\n", true),
-            (Stops::InVain, End::Exited(0), "REACHED\nTRIED\n", false),
-            (Stops::InVain, End::Exited(0), "", false),
-            (Stops::InVain, End::NotFound, "", false),
-            (Stops::NoSpawn, End::Exited(2), "", true),
-            (Stops::NoSpawn, End::Exited(0), "REACHED\n", false),
-            (Stops::NoSpawn, End::NotFound, "", false),
-            (Stops::Time, End::TimedOut, "", true),
-            (Stops::Time, End::Exited(0), "TRIED\n", false),
-            (Stops::Memory, End::OutOfMemory, "", true),
-            (Stops::Memory, End::TimedOut, "", false),
-            (Stops::Memory, End::Exited(0), "TRIED\n", false),
-        ];
-        for (stops, end, printed, stopped) in rows {
-            assert_eq!(
-                is_stopped(stops, &outcome(end, printed), &bait),
-                stopped,
-                "{stops:?} {end:?} {printed:?}"
-            );
-        }
-        fs::write(&bait, "x\n").unwrap();
-        assert!(
-            !is_stopped(Stops::InVain, &outcome(End::Exited(0), "TRIED\n"), &bait),
-            "the bait was changed"
-        );
-    }
+/// Returns the number of attacks and of their results, by backend.
+fn summary(results: &[AttackResult]) -> String {
+    let mut names: Vec<&str> = results.iter().map(|result| result.backend.as_str()).collect();
+    names.dedup();
+    let row = |name: &&str| {
+        let count = |end: AttackEnd| {
+            results.iter().filter(|result| result.backend == **name && result.result == end).count()
+        };
+        format!(
+            "{name}: {} stopped, {} succeeded, {} in reported gaps, {} not tried\n",
+            count(AttackEnd::Stopped),
+            count(AttackEnd::Succeeded),
+            count(AttackEnd::Gap),
+            count(AttackEnd::NotTried)
+        )
+    };
+    names.iter().map(row).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -65,6 +65,109 @@ fn a_misspelled_backend_is_an_error_and_nothing_runs() {
 }
 
 #[test]
+fn every_backend_is_listed_with_its_versions() {
+    let ground = Ground::new();
+    let output = ground.said(&["backends", "--format", "json"]);
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = listed["backends"].as_array().unwrap();
+    let row = |name: &str| {
+        rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}: {listed}"))
+    };
+    for name in ["native", "bwrap", "landlock", "docker", "podman"] {
+        let components = row(name)["components"].as_array().unwrap();
+        let kernel = components.iter().find(|one| one["name"] == "linux").unwrap();
+        assert!(kernel["version"].is_string(), "{kernel}");
+    }
+    for name in ["kubernetes", "e2b", "openshell"] {
+        assert!(row(name)["why"].is_string() || row(name)["works"] == true, "{name}");
+    }
+    // A program on the search path is asked for its version, and its name is shown as it is known.
+    let program = ground.0.path().join("openshell");
+    fs::write(&program, "#!/bin/sh\necho openshell 0.4.2\n").unwrap();
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let output = ground.said(&["backends"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("versions: openshell 0.4.2") && said.contains("--as openshell"), "{said}");
+}
+
+#[test]
+fn attacks_of_the_selftest_are_stopped_natively() {
+    let ground = Ground::new();
+    let words = ["selftest", "isolation", "--backend", "native", "--format", "json"];
+    let output = ground.said(&words);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let results = report["results"].as_array().unwrap();
+    if results.is_empty() {
+        println!("skipped: {report}");
+        return;
+    }
+    let failed: Vec<&Value> = results.iter().filter(|row| row["result"] == "succeeded").collect();
+    assert!(report["allStopped"] == true && output.status.code() == Some(0), "{failed:#?}");
+    let stopped = results.iter().filter(|row| row["stopped"] == true).count();
+    assert!(stopped >= 60, "{stopped} of {}", results.len());
+    assert!(!ground.0.path().join(".local/state/stockade/quarantine").exists(), "it has a state of its own");
+}
+
+/// Whether this machine makes native sandboxes.
+fn works(ground: &Ground) -> bool {
+    let works = ground.said(&["exec", "--backend", "native", "--", "true"]).status.success();
+    if !works {
+        println!("skipped: no native sandbox here");
+    }
+    works
+}
+
+#[test]
+fn a_failed_command_is_told_what_was_withheld() {
+    let ground = Ground::new();
+    if !works(&ground) {
+        return;
+    }
+    fs::write(ground.0.path().join("work/.env"), "KEY=value\n").unwrap();
+    let said = |words: &[&str], script: &str| {
+        let begin = ["exec", "--backend", "native", "--no-rules"];
+        let output = ground.said(&[&begin, words, &["--", "sh", "-c", script]].concat());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    for (script, expected) in [
+        (
+            "cat .env",
+            "hidden from the command, because of secrets: .env; to show one: stockade exec --ro .env",
+        ),
+        ("docker ps; exit 1", "docker needs the socket of its daemon"),
+        ("unshare -Ur true", "unshare needs namespaces"),
+        ("/usr/bin/unshare -Ur true", "unshare needs namespaces"),
+        ("ssh x true; false", "ssh has no network in the sandbox; add --allow-host HOST"),
+        ("$UNKNOWN; false", "the sandbox withholds networks, sockets of other programs and namespaces"),
+    ] {
+        let said = said(&[], script);
+        assert!(said.contains(expected), "{script}: {said}");
+    }
+    // What was requested is not withheld, and what worked needs no hint.
+    let shown = said(&["--ro", ".env"], "cat .env; false");
+    assert!(!shown.contains("hidden from"), "{shown}");
+    assert!(!said(&["--network", "open"], "ssh; false").contains("has no network"));
+    assert!(!said(&[], "unshare -Ur true; true").contains("needs namespaces"));
+    let explained = said(&["--explain"], "cat .env");
+    assert!(explained.contains("hidden from") && !explained.contains("was refused"), "{explained}");
+}
+
+#[test]
+fn a_flood_of_names_is_told_in_few_lines() {
+    let ground = Ground::new();
+    if !works(&ground) {
+        return;
+    }
+    let script = "for i in $(seq 3000); do mkdir -p n/$i/.vscode; echo x > n/$i/.vscode/tasks.json; echo x > n/$i/CLAUDE.md; done";
+    let output = ground.said(&["exec", "--backend", "native", "--no-rules", "--", "sh", "-c", script]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(123), "{said}");
+    assert!(said.lines().count() <= 20, "{} lines: {said}", said.lines().count());
+    assert!(said.contains("2994 more files would run programs"), "{said}");
+    assert!(!ground.0.path().join("work/n/2999/.vscode").exists());
+}
+
+#[test]
 fn the_example_backend_passes_the_conformance_test() {
     if !is_there() {
         return;
