@@ -74,6 +74,9 @@ mod remote_machines;
 mod reports;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod review_scripts;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod secrets;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
