@@ -12,6 +12,7 @@ mod commands;
 mod disk;
 mod entry_points;
 mod live;
+mod options;
 mod paths;
 mod programs;
 mod repositories;
@@ -29,6 +30,7 @@ use testkit::{Stop, Table, Workspace, no_more};
 const LAYERS: &[(&str, &[Case])] = &[
     ("commands", commands::CASES),
     ("programs", programs::CASES),
+    ("options", options::CASES),
     ("repositories", repositories::CASES),
     ("paths", paths::CASES),
 ];

