@@ -161,6 +161,11 @@ const PARSERS: &[Parser] = &[
         targets: &[("egress", "request_stream")],
     },
     Parser {
+        reads: "responses of hosts that get a secret, in pieces",
+        path: "crates/egress/src/secrets/scrub.rs",
+        targets: &[("egress", "scrubber")],
+    },
+    Parser {
         reads: "to whom a jailed command wants to talk over TLS",
         path: "crates/egress/src/client_hello.rs",
         targets: &[("egress", "client_hello")],

@@ -17,6 +17,7 @@ const TARGETS: &[(&str, Property)] = &[
     ("client_hello", properties::client_hello),
     ("request_stream", properties::request_stream),
     ("name_query", properties::name_query),
+    ("scrubber", properties::scrubber),
 ];
 
 #[test]
@@ -32,6 +33,7 @@ fn pieces() -> impl Strategy<Value = String> {
             "\"sandbox\": {\"memoryMb\": 64}", "1e3", "-0", "\n", "\r\n", "\r\n\r\n", "\r", " ", "\t", "/", "//", "://", "@", "*.", ".", "%",
             "http", "https://", "example.com", "xn--", "bcher-kva", "10.0.0.1", "0x7f", "0177", "2852039166", "[::1]", "[", ":80", ":443",
             "GET ", "CONNECT ", "POST ", " HTTP/1.1\r\n", "Host: ", "Content-Length: ", "Transfer-Encoding: chunked", "Connection: ", "ü", "。",
+            "~", "^", "q7Zk2", "%71", "\\x71", "&#113", "=71", "=\r\n", "113, 55, ", "71 37 ",
             "\u{430}", "ｅ", "\u{200b}", "0", "9",
         ]).prop_map(str::to_owned),
         1 => any::<String>(),
