@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use stockade_command::{CommandDefaults, Effect, RuleLayer, Substitutions};
-use stockade_egress::{HostList, HostListError, NetPolicy};
+use stockade_egress::{HostList, HostListError, NetPolicy, RefusalTexts};
 use stockade_exec_sandbox::{
     HomeView, Limit, Network, OnUnavailable, ResourceLimits, ReviewPolicy, SandboxMode, SandboxSpec,
 };
@@ -44,6 +44,8 @@ pub struct AgentConfig {
     pub rules: Vec<RuleLayer>,
     /// What hooks do with their decisions.
     pub hook_mode: HookMode,
+    /// Texts behind the reasons of refusals and questions.
+    pub messages: RefusalTexts,
     /// How commands are run.
     pub exec: ExecConfig,
 }
@@ -213,6 +215,7 @@ impl Default for AgentConfig {
             kept_answers: Duration::ZERO,
             rules: Vec::new(),
             hook_mode: HookMode::Enforce,
+            messages: RefusalTexts::default(),
             exec: ExecConfig {
                 isolation: Isolation::Sandbox(OnUnavailable::Refuse),
                 mode: SandboxMode::ReadOnly,

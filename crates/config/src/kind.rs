@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use stockade_egress::RefusalTexts;
 use stockade_exec_sandbox::{SandboxBackend, backend_option};
 use stockade_text::nearest;
 
@@ -35,6 +36,8 @@ pub(crate) enum Kind {
     Options,
     /// A list of strings.
     Texts,
+    /// A list of strings `RULE: TEXT` or `HOST: TEXT`.
+    Messages,
     /// A list of absolute paths.
     Paths,
     /// An absolute path, or null.
@@ -76,6 +79,9 @@ impl Kind {
                 list.iter().all(|text| text.as_str().and_then(backend_option).is_some())
             }
             (Self::Texts, Json::Array(list)) => list.iter().all(Json::is_string),
+            (Self::Messages, Json::Array(list)) => {
+                list.iter().all(|text| text.as_str().is_some_and(RefusalTexts::is_entry))
+            }
             (Self::Paths, Json::Array(list)) => list.iter().all(is_path),
             (Self::OptionalPath, path) => is_path(path),
             (Self::Rules, Json::Array(list)) => list.iter().all(Json::is_object),
@@ -119,6 +125,7 @@ impl Kind {
             }
             Self::Options => "a list of strings `NAME=VALUE`".to_owned(),
             Self::Texts => "a list of strings".to_owned(),
+            Self::Messages => "a list of strings `RULE: TEXT` or `HOST: TEXT`, each in one line".to_owned(),
             Self::Paths => "a list of absolute paths".to_owned(),
             Self::OptionalPath => "an absolute path, or null".to_owned(),
             Self::Rules => "a list of rules, in the format of rule files".to_owned(),
@@ -148,6 +155,9 @@ impl Kind {
                 json!({ "type": "array", "items": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9._-]{0,63}=" } })
             }
             Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            Self::Messages => {
+                json!({ "type": "array", "items": { "type": "string", "pattern": "^[A-Za-z0-9._*-]+: ." } })
+            }
             Self::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
             Self::OptionalPath => json!({ "type": ["string", "null"], "pattern": "^/" }),
             Self::Rules => {

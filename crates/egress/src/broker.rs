@@ -43,6 +43,7 @@ use stockade_handoff::{Capability, HandedListeners, ListenerHandoff, keep_capabi
 use super::host_list::HostList;
 use super::listening;
 use super::observed_hosts::{Observations, Observed};
+use super::refusal_texts::RefusalTexts;
 use super::secrets::Secrets;
 use super::target::NetTarget;
 use super::virtual_addresses::VirtualAddresses;
@@ -100,6 +101,8 @@ pub struct BrokerOptions {
     pub list_name: String,
     /// Command that allows an entry, which follows as its last argument. Refusals then name the command, not the list.
     pub allow_command: Option<String>,
+    /// The operator's texts behind the reasons of refusals by the list.
+    pub texts: RefusalTexts,
 }
 
 impl Default for BrokerOptions {
@@ -113,6 +116,7 @@ impl Default for BrokerOptions {
             extra_roots: Vec::new(),
             list_name: "`security.permission.allowedNetHosts`".to_owned(),
             allow_command: None,
+            texts: RefusalTexts::default(),
         }
     }
 }

@@ -58,6 +58,7 @@ mod proxy_request;
 mod proxy_token;
 mod punycode;
 mod query_names;
+mod refusal_texts;
 mod request_stream;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod secret_binding;
@@ -90,6 +91,7 @@ pub use observed_hosts::Observed;
 pub use policy::{NetPolicy, NetVerdict};
 pub use proxy_request::{BadRequest, MAX_HEAD, ProxyRequest, RequestBody};
 pub use proxy_token::{proxy_token, to_whole_url};
+pub use refusal_texts::RefusalTexts;
 pub use request_stream::RequestStream;
 pub use secret_binding::{SecretBinding, SecretError};
 #[cfg(target_os = "linux")]

@@ -317,7 +317,7 @@ impl Session {
 
     /// Records a decision and returns it.
     fn decided(&self, draft: DecisionDraft<'_>) -> Result<Decision, GuardError> {
-        let decision = draft.named()?;
+        let decision = draft.with_message(&self.guard.config().messages).named()?;
         self.record(self.of_agent(decision.event()))?;
         Ok(decision)
     }

@@ -115,13 +115,16 @@ pub(super) fn run(args: &CommandArgs, format: Format, styles: Styles) -> Result<
     let said = said(args, &config, &decision, &place)?;
     let effect = said.as_ref().map_or(decision.effect, |said| said.effect);
     record(args, &config, &decision, effect, &suggestions)?;
+    let messages = messages(args, &config, &decision)?;
     let printed = match format {
         Format::Text => {
             let text = command_text::decision(&decision, &places, &suggestions, styles);
-            format!("{}{text}", said.as_ref().map(command_text::answered).unwrap_or_default())
+            let messages: String = messages.iter().map(|message| format!("  note: {message}\n")).collect();
+            format!("{}{text}{messages}", said.as_ref().map(command_text::answered).unwrap_or_default())
         }
         Format::Json => {
             let checked = Checked {
+                messages,
                 decision: effect,
                 answered: said.as_ref().map(|said| said.answer.name()),
                 ..Checked::of(&decision, &places, &suggestions)
@@ -144,6 +147,21 @@ fn said(
     let asked = AskedCommand { agent, shell: args.how.read_options().shell, place, variables: None };
     let settings = command_rules::of_agent(config, args.agent.as_deref().unwrap_or("*"))?;
     Ok(saved_answers::recalled(decision, &asked, settings.kept_answers)?)
+}
+
+/// Returns the operator's texts about what stops the command.
+fn messages(
+    args: &CommandArgs,
+    config: &Config,
+    decision: &CommandDecision<'_, '_>,
+) -> Result<Vec<String>, Failure> {
+    let settings = command_rules::of_agent(config, args.agent.as_deref().unwrap_or("*"))?;
+    let stopping = decision.decisive().filter(|part| part.effect > Effect::Sandbox);
+    let mut found: Vec<String> = stopping
+        .filter_map(|part| settings.messages.of(part.cause.id(), decision.text).map(str::to_owned))
+        .collect();
+    found.dedup();
+    Ok(found)
 }
 
 /// Records the decision, if the configuration requires it.
@@ -192,6 +210,9 @@ pub(crate) struct Checked {
     #[serde(skip_serializing_if = "Option::is_none")]
     answered: Option<&'static str>,
     parts: Vec<CheckedPart>,
+    /// The operator's texts about what stops the command.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<String>,
     /// The command in canonical form. Running it runs exactly what was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     rendered: Option<String>,
@@ -256,6 +277,7 @@ impl Checked {
             command: decision.text.to_owned(),
             decision: decision.effect,
             answered: None,
+            messages: Vec::new(),
             parts: parts.collect(),
             rendered: decision.rendered(),
             suggestions: suggestions

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::de::IgnoredAny;
 use stockade_command::{CommandDefaults, Effect, Substitutions};
+use stockade_egress::RefusalTexts;
 use stockade_exec_sandbox::Network;
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
@@ -48,6 +49,10 @@ settings! {
         /// allow, and what a rule denies, stays refused. `stockade install AGENT --observe` sets it, and `stockade
         /// install AGENT` unsets it. It concerns hooks alone: not `stockade exec`, `serve` or `mcp`.
         "hookMode" hook_mode: String = "enforce", Word(&["observe", "enforce"]), Stricter;
+        /// Your own texts behind the reason of a refusal or a question: `RULE: TEXT` or `HOST: TEXT`, such as
+        /// `git-beyond: ask in #release` or `*.corp.example: use the mirror`. The first entry that fits the deciding
+        /// rule or the host is printed, at every entry point.
+        "messages" messages: Vec<String> = [], Messages, Never;
         "skills" skills: Skills;
         "files" files: Files;
         "sourceProfiles" source_profiles: Option<BTreeMap<String, SourceProfile>>;
@@ -185,6 +190,7 @@ impl Agent {
             session_answers: Duration::from_secs(self.commands.session_answer_minutes.saturating_mul(60)),
             kept_answers: Duration::from_secs(self.commands.kept_answer_days.saturating_mul(24 * 3600)),
             rules: Vec::new(),
+            messages: RefusalTexts::read(&self.messages),
             hook_mode: if self.hook_mode == "observe" { HookMode::Observe } else { HookMode::Enforce },
             exec,
             skills,

@@ -7,6 +7,7 @@ use super::super::address::AddressKind;
 use super::super::conditions::Asked;
 use super::super::host_list::{HostList, NOT_LISTED, Ruling};
 use super::super::policy::{self, NetPolicy};
+use super::super::refusal_texts::RefusalTexts;
 use super::super::special_domains;
 use super::super::target::{Host, NetTarget};
 use super::BrokerOptions;
@@ -64,13 +65,22 @@ pub(super) struct ResolveCheck {
     list_name: String,
     /// Command that allows an entry.
     allow_command: Option<String>,
+    texts: RefusalTexts,
     resolve: Box<Resolve>,
 }
 
 impl ResolveCheck {
     pub(super) fn new(list: HostList, options: &BrokerOptions, resolve: Box<Resolve>) -> Self {
-        let BrokerOptions { observes, list_name, allow_command, .. } = options.clone();
-        Self { policy: NetPolicy::Hosts(list.clone()), list, observes, list_name, allow_command, resolve }
+        let BrokerOptions { observes, list_name, allow_command, texts, .. } = options.clone();
+        Self {
+            policy: NetPolicy::Hosts(list.clone()),
+            list,
+            observes,
+            list_name,
+            allow_command,
+            texts,
+            resolve,
+        }
     }
 
     /// Decides on a target. A name is resolved only here, so that connections go to the addresses that were checked (DNS
@@ -108,6 +118,7 @@ impl ResolveCheck {
         let verdict = self.policy.decide(target);
         let notes = verdict.notes.iter().map(|note| format!("; {note}"));
         let reason: String = std::iter::once(verdict.reason.clone()).chain(notes).collect();
+        let reason = self.texts.after(reason, verdict.rule, &target.to_string());
         self.advising(Brokered::refused(target, verdict.rule, reason), verdict.entry)
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::egress::RefusalTexts;
 use serde::{Serialize, Serializer};
 use stockade_command::Effect;
 use stockade_text::shown_within;
@@ -201,6 +202,14 @@ pub(crate) struct DecisionDraft<'d> {
 }
 
 impl DecisionDraft<'_> {
+    /// Adds the operator's text about a refusal or a question.
+    pub(crate) fn with_message(mut self, messages: &RefusalTexts) -> Self {
+        if self.effect > Effect::Sandbox {
+            self.reason = messages.after(self.reason, self.rule.name(), self.subject);
+        }
+        self
+    }
+
     /// Assigns an ID.
     pub(crate) fn named(self) -> Result<Decision, GuardError> {
         let Self { layer, effect, subject, rule, reason, fix } = self;

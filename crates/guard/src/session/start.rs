@@ -101,6 +101,7 @@ impl Session {
             hosts,
             options: BrokerOptions {
                 allow_command: Some(format!("stockade allow --host {}", self.guard.agent())),
+                texts: self.guard.config().messages.clone(),
                 ..BrokerOptions::default()
             },
             secrets: self.guard.secrets().to_vec(),
