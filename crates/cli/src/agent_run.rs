@@ -16,6 +16,7 @@ use stockade_guard::{Decision, GuardError, Ran, RunAnswer, Session};
 use stockade_text::escape;
 
 use crate::failure::{Failure, with_causes};
+use stockade_harness::heartbeat;
 use stockade_state::{agents, executions, tickets, trail};
 
 /// Tool name of a command in the tool lists of agents and skills.
@@ -52,6 +53,8 @@ pub(crate) fn configuration(
     let sources = ConfigSources {
         flags: set.to_vec(),
         agents: vec![agent.to_owned()],
+        // A command of a harness runs in the session that its hook was called in last.
+        session: heartbeat::session_of(agent),
         ..ConfigSources::of_process(workspace)
     };
     let config = Config::load(&sources).map_err(|error| crate::commands::config::failure(&error))?;

@@ -68,7 +68,8 @@ impl Config {
         let known = Known::of(&said);
         let (mut layers, mut ends) = (Vec::new(), None);
         for one in said {
-            let (added, first) = scoped::in_force(one.scoped, sources.project.as_deref());
+            let (added, first) =
+                scoped::in_force(one.scoped, sources.project.as_deref(), sources.session.as_deref());
             layers.push(one.leaves);
             layers.extend(added);
             ends = [ends, first].into_iter().flatten().min();

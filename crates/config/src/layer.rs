@@ -283,8 +283,8 @@ impl Walk<'_> {
             // To add something for an agent does not make other agents unknown.
             self.said.agents.truncate(agents);
             scoped.leaves = mem::replace(&mut self.said.leaves, leaves);
-            if scoped.directory.is_none() && scoped.until.is_none() {
-                self.problem(table.at, "the table has neither `directory` or `until`", FIX);
+            if !scoped.is_limited() {
+                self.problem(table.at, "the table has none of `directory`, `session` and `until`", FIX);
             }
             self.said.scoped.push(scoped);
         }

@@ -32,11 +32,12 @@ fn scoped(root: &Json) -> Json {
         (root.get("properties"), table.get_mut("properties"))
     {
         properties.insert("directory".into(), json!({ "type": "string" }));
+        properties.insert("session".into(), json!({ "type": "string" }));
         properties.insert("until".into(), json!({ "type": "string", "format": "date-time" }));
         properties
             .extend(all.keys().map(|key| (key.clone(), json!({ "$ref": format!("#/properties/{key}") }))));
     }
-    json!({ "type": "array", "description": "lists and rules that apply in a directory, or until a time", "items": table })
+    json!({ "type": "array", "description": "lists and rules that apply in a directory, in a session, or until a time", "items": table })
 }
 
 fn table() -> Json {
@@ -103,8 +104,9 @@ A config file is written in TOML, YAML or JSON. Later layers override earlier on
 layer, a value for one agent takes precedence over the value for all agents. `stockade config show --origin` shows the effective
 settings and their origin, `stockade config explain KEY` documents a key, and `stockade config schema` prints a JSON Schema for editors.
 
-A table `[[scoped]]` in the file of the user or of the machine applies only in a directory, until a time (UTC), or both. It adds entries
-to lists, and rules: a later denial in the list itself holds in it, too. `stockade allow --project` and `--for` write such tables.
+A table `[[scoped]]` in the file of the user or of the machine applies only in a directory, in one session of a harness, or until
+a time (UTC). It adds entries to lists, and rules: a later denial in the list itself holds in it, too. `stockade allow --project`, `--session`
+and `--for` write such tables.
 
 ```toml
 [[scoped]]

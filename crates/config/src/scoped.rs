@@ -1,5 +1,5 @@
-//! Tables `[[scoped]]` of a config file, which apply in one directory or until a point in time. `stockade allow --project` and
-//! `--for` write them.
+//! Tables `[[scoped]]` of a config file, which apply in one directory, in one session of a harness, or until a point in time.
+//! `stockade allow --project`, `--session` and `--for` write them.
 //!
 //! They add entries to lists, and rules, so that a later change of the list itself holds in them as well.
 #![expect(clippy::disallowed_methods, reason = "resolves the directory of the project, and reads the clock")]
@@ -16,13 +16,15 @@ use crate::layer::Leaf;
 pub(super) const SCOPED: &str = "scoped";
 
 /// The keys of the conditions of a table.
-pub(super) const CONDITIONS: [&str; 2] = ["directory", "until"];
+pub(super) const CONDITIONS: [&str; 3] = ["directory", "session", "until"];
 
 /// A table with its conditions.
 #[derive(Debug, Default)]
 pub(super) struct Scoped {
     /// The directory that the project is, or is in.
     pub(super) directory: Option<PathBuf>,
+    /// The session of the harness.
+    pub(super) session: Option<String>,
     /// The end.
     pub(super) until: Option<Timestamp>,
     /// What it adds.
@@ -36,17 +38,30 @@ impl Scoped {
             Value::Text(text) | Value::Date(text) => text.as_str(),
             _ => "",
         };
-        if key == "until" {
-            self.until = Some(point(text).ok_or("expected a time in UTC: \"2026-11-29T18:00:00Z\"")?);
-        } else {
-            let directory = Some(Path::new(text)).filter(|path| path.is_absolute());
-            self.directory = Some(directory.ok_or("expected an absolute path")?.to_owned());
+        match key {
+            "until" => {
+                self.until = Some(point(text).ok_or("expected a time in UTC: \"2026-11-29T18:00:00Z\"")?);
+            }
+            "session" => {
+                let session = Some(text).filter(|text| !text.is_empty());
+                self.session = Some(session.ok_or("expected the id of a session")?.to_owned());
+            }
+            _ => {
+                let directory = Some(Path::new(text)).filter(|path| path.is_absolute());
+                self.directory = Some(directory.ok_or("expected an absolute path")?.to_owned());
+            }
         }
         Ok(())
     }
 
-    fn applies(&self, project: Option<&Path>, now: Timestamp) -> bool {
+    /// Whether it has a condition.
+    pub(super) const fn is_limited(&self) -> bool {
+        self.directory.is_some() || self.session.is_some() || self.until.is_some()
+    }
+
+    fn applies(&self, project: Option<&Path>, session: Option<&str>, now: Timestamp) -> bool {
         self.until.is_none_or(|until| now < until)
+            && self.session.as_deref().is_none_or(|own| session == Some(own))
             && self
                 .directory
                 .as_ref()
@@ -55,12 +70,16 @@ impl Scoped {
 }
 
 /// Returns the tables that apply to a project now, each as a layer of its own, and when the first of them ends.
-pub(super) fn in_force(tables: Vec<Scoped>, project: Option<&Path>) -> (Vec<Vec<Leaf>>, Option<Timestamp>) {
+pub(super) fn in_force(
+    tables: Vec<Scoped>,
+    project: Option<&Path>,
+    session: Option<&str>,
+) -> (Vec<Vec<Leaf>>, Option<Timestamp>) {
     let project = project.filter(|_| tables.iter().any(|table| table.directory.is_some()));
     let project = project.and_then(|project| fs::canonicalize(project).ok());
     let now = SystemTime::now().into();
     let tables: Vec<Scoped> =
-        tables.into_iter().filter(|table| table.applies(project.as_deref(), now)).collect();
+        tables.into_iter().filter(|table| table.applies(project.as_deref(), session, now)).collect();
     let ends = tables.iter().filter_map(|table| table.until).min();
     (tables.into_iter().map(|table| table.leaves).collect(), ends)
 }

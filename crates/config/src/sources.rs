@@ -31,6 +31,8 @@ pub struct ConfigSources {
     pub flags: Vec<(String, String)>,
     /// An additional file of the user layer.
     pub file: Option<PathBuf>,
+    /// The session of the harness, for tables that apply in one session.
+    pub session: Option<String>,
     /// Agents that will be looked up, in addition to those that a layer names.
     pub agents: Vec<String>,
 }

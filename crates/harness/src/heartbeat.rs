@@ -26,15 +26,20 @@ fn file(harness: &Harness) -> Option<PathBuf> {
     Some(folder()?.join(format!("{}.seen", harness.name)))
 }
 
+/// Returns the id of a session in the form in which it is stored; nothing if the harness has none.
+pub fn session_id(origin: &Origin) -> Option<String> {
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
+    let id: String = origin.session.chars().filter(is_plain).take(64).collect();
+    (!id.is_empty()).then_some(id)
+}
+
 /// Stores that the hook was called. A failure does not affect decisions.
 pub fn note(harness: &Harness, origin: &Origin) {
     let Some(path) = file(harness).filter(|path| origin.session != REPLAY && check_owned_once(path).is_ok())
     else {
         return;
     };
-    let session: String =
-        origin.session.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect();
-    let line = format!("{session}\n");
+    let line = format!("{}\n", session_id(origin).unwrap_or_default());
     // Only the first call of all finds no directory.
     if fs::write(&path, &line).is_err()
         && let Some(folder) = path.parent()
@@ -50,4 +55,10 @@ pub fn last(harness: &Harness) -> Option<(SystemTime, String)> {
     let at = fs::symlink_metadata(&path).ok()?.modified().ok()?;
     let session = KeptFile::new(path, MAX_BYTES).read().ok()??;
     Some((at, session.trim().to_owned()))
+}
+
+/// Returns the session in which the harness of an agent called its hook last.
+pub fn session_of(agent: &str) -> Option<String> {
+    let (_, session) = last(Harness::named(agent)?)?;
+    Some(session).filter(|session| !session.is_empty())
 }

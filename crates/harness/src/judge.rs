@@ -86,8 +86,11 @@ impl<'a> Agent<'a> {
     /// # Errors
     /// When the configuration or the trail cannot be used.
     pub fn open(harness: &'a Harness, name: &'a str, origin: &Origin) -> Result<Self, String> {
-        let sources =
-            ConfigSources { agents: vec![name.to_owned()], ..ConfigSources::of_process(&origin.workspace) };
+        let sources = ConfigSources {
+            agents: vec![name.to_owned()],
+            session: heartbeat::session_id(origin),
+            ..ConfigSources::of_process(&origin.workspace)
+        };
         let config = Config::load(&sources).map_err(|error| error.to_string())?;
         let settings = config.agent(name).map_err(|unknown| format!("{unknown}; {}", unknown.fix()))?;
         let trail = trail::open(&config).map_err(|error| error.to_string())?;

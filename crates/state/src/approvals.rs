@@ -142,7 +142,7 @@ impl Approval {
         let (_, (edits, table)) = edits::change(store.path(), writes, |text| {
             let before = match self.scope.is_unlimited() {
                 true => config_on_disk()?,
-                false => config_in(workspace, store.path(), text)?,
+                false => config_in(workspace, self.scope.session.as_deref(), store.path(), text)?,
             };
             check_agent(&before, &self.agent)?;
             if self.kind == ApprovalKind::Allow && self.is_allowed(&before, workspace)? {
@@ -201,7 +201,8 @@ impl Approval {
         }
         let table = self.scope.table_of(&adds)?;
         let after = scope::add_table(text, &table)?;
-        self.check_effect(&config_in(workspace, path, &after)?, workspace)?;
+        let config = config_in(workspace, self.scope.session.as_deref(), path, &after)?;
+        self.check_effect(&config, workspace)?;
         Ok((after, (adds, Some(table))))
     }
 

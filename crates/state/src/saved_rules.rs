@@ -362,10 +362,16 @@ pub fn config_with(path: &Path, text: &str) -> Result<Config, SavedRulesError> {
     loaded_with(sources(), path, text)
 }
 
-/// The same for an agent in another directory.
+/// The same for an agent in another directory, and in a session of its harness.
 #[cfg(target_os = "linux")]
-pub(crate) fn config_in(directory: &Path, path: &Path, text: &str) -> Result<Config, SavedRulesError> {
-    loaded_with(ConfigSources::of_process(directory), path, text)
+pub(crate) fn config_in(
+    directory: &Path,
+    session: Option<&str>,
+    path: &Path,
+    text: &str,
+) -> Result<Config, SavedRulesError> {
+    let session = session.map(str::to_owned);
+    loaded_with(ConfigSources { session, ..ConfigSources::of_process(directory) }, path, text)
 }
 
 fn loaded_with(mut sources: ConfigSources, path: &Path, text: &str) -> Result<Config, SavedRulesError> {

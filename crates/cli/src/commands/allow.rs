@@ -23,6 +23,7 @@ Examples:
   stockade allow --write claude .github/ci.yml    allow to read and write a file of the workspace
   stockade allow --once claude npm publish        allow this command the next time, in this directory
   stockade allow --for 1h claude docs.rs          allow it for an hour
+  stockade allow --session claude docs.rs         allow it until this session of Claude Code ends
   stockade allow --project claude make deploy     allow it in this directory and below, and nowhere else
   stockade allow --last                           allow what was asked about or refused last, after confirmation
   stockade allow --dry-run codex npm ci           show what would change";

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use stockade_guard::command::shell::quote_argv;
 use stockade_guard::policy::Access;
+use stockade_harness::heartbeat;
 use stockade_harness::tools::{ToolKind, is_tool_name, known};
 use stockade_state::approvals::{
     AnswerUses, Approval, ApprovalChange, ApprovalKind, ApprovalScope, ApprovalSubject, ApprovedPath,
@@ -73,6 +74,10 @@ pub(super) struct ApprovalArgs {
     #[arg(long)]
     pub(super) project: bool,
 
+    /// Only in the session in which the agent's program called the hook last; it ends with the session
+    #[arg(long, conflicts_with = "project")]
+    pub(super) session: bool,
+
     /// Workspace of the agent, to which paths are relative
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(super) workspace: PathBuf,
@@ -133,7 +138,7 @@ fn decide_last(args: &ApprovalArgs, kind: ApprovalKind, time: ApprovalTime) -> R
     let words = ["stockade".to_owned()].into_iter().chain(last.arguments);
     let read = RecordedArgs::try_parse_from(words);
     let mut named = read.map_err(|_| Failure::usage("the approval on record cannot be read"))?.args;
-    (named.dry_run, named.project) = (true, args.project);
+    (named.dry_run, named.project, named.session) = (true, args.project, args.session);
     let shown = decide_named(&named, kind, time)?;
     if args.dry_run {
         return Ok(format!("last: {}\n{shown}", last.told));
@@ -159,6 +164,7 @@ fn decide_named(args: &ApprovalArgs, kind: ApprovalKind, time: ApprovalTime) -> 
     let agent = args.agent.as_deref().unwrap_or_default();
     let workspace = std::fs::canonicalize(&args.workspace)
         .map_err(|error| Failure::usage(format_args!("{}: {error}", escape_path(&args.workspace))))?;
+    let scope = scope(args, agent, &workspace, time)?;
     let mut out = String::new();
     for thing in things(args, &workspace)? {
         let change = match thing {
@@ -175,8 +181,8 @@ fn decide_named(args: &ApprovalArgs, kind: ApprovalKind, time: ApprovalTime) -> 
                 let uses = (time.of_command(), if time.once { AnswerUses::Once } else { AnswerUses::Any });
                 allow_command_for(agent, &command, &place_of(&workspace), uses, !args.dry_run)?
             }
-            Thing::Command(command) if args.project => {
-                decide_command_in(agent, kind, &command, &workspace, !args.dry_run)?
+            Thing::Command(command) if args.project || args.session => {
+                decide_command_in(agent, kind, &command, &workspace, &scope, !args.dry_run)?
             }
             Thing::Subject(_) if time.once => {
                 return Err(Failure::usage("only a command can be allowed once")
@@ -186,14 +192,34 @@ fn decide_named(args: &ApprovalArgs, kind: ApprovalKind, time: ApprovalTime) -> 
                 decide_command(agent, kind, &command, &place_of(&workspace), !args.dry_run)?
             }
             Thing::Subject(subject) => {
-                let directory = Some(workspace.as_path()).filter(|_| args.project);
-                let scope = ApprovalScope::new(directory, time.time);
+                let scope = scope.clone();
                 Approval { agent: agent.to_owned(), kind, subject, scope }.apply(&workspace, !args.dry_run)?
             }
         };
         out.push_str(&told(&change, args.dry_run));
     }
     Ok(out)
+}
+
+/// Returns where and until when the arguments hold.
+fn scope(
+    args: &ApprovalArgs,
+    agent: &str,
+    workspace: &Path,
+    time: ApprovalTime,
+) -> Result<ApprovalScope, Failure> {
+    let directory = Some(workspace).filter(|_| args.project);
+    if !args.session {
+        return Ok(ApprovalScope::new(directory, time.time));
+    }
+    if time.ends() {
+        return Err(Failure::usage("--session has an end of its own").with_help("leave out --for and --once"));
+    }
+    match heartbeat::session_of(agent) {
+        Some(session) => Ok(ApprovalScope::of_session(directory, &session)),
+        None => Err(Failure::usage(format_args!("no session of {} has called the hook", escape(agent)))
+            .with_help("allow it for a time: --for 1h")),
+    }
 }
 
 fn told(change: &ApprovalChange, dry_run: bool) -> String {

@@ -169,3 +169,82 @@ fn the_plan_of_an_agent_is_shown() {
     assert!(!home.project().join("made").exists());
     assert!(!home.path().join(".local/state/stockade/audit.db").exists());
 }
+
+/// A command, a host and a tool are allowed in the session of the harness that called the hook last, and in no other one.
+#[test]
+fn an_approval_ends_with_its_session() {
+    let home = Home::new();
+    let project = home.project();
+    home.configure("# mine\n");
+    let early = ran(&home, &["allow", "--session", "claude", "docs.example"]);
+    assert!(String::from_utf8_lossy(&early.stderr).contains("no session of claude"), "{early:?}");
+    for (what, tool, input) in [
+        ("docs.example", "WebFetch", json!({"url": "https://docs.example/", "prompt": "p"})),
+        ("mcp__x__y", "mcp__x__y", json!({})),
+        ("git push origin main", "Bash", json!({"command": "git push origin main"})),
+    ] {
+        let asked = |session: &str| {
+            let call = json!({"session_id": session, "cwd": project, "hook_event_name": "PreToolUse", "tool_name": tool,
+                "tool_input": input});
+            !matches!(home.answer("claude", &call), Answer::Silent | Answer::Rewrite(_))
+        };
+        assert!(asked("other") && asked("one_1.a"), "{what}");
+        let added = done(&home, &["allow", "--session", "claude", what]);
+        assert!(added.contains("in the session one_1.a alone"), "{added}");
+        assert!(!asked("one_1.a"), "{what}\n{}", config(&home));
+        assert!(asked("other") && asked(""), "{what}");
+        done(&home, &["undo"]);
+        assert!(asked("one_1.a"), "{what}");
+        assert_eq!(config(&home), "# mine\n", "{what}");
+    }
+    let both = ran(&home, &["allow", "--session", "--for", "1h", "claude", "docs.example"]);
+    assert_eq!(both.status.code(), Some(2), "{both:?}");
+}
+
+/// The operator's text stands behind the reason at every entry point, and changes no decision.
+#[test]
+fn the_text_of_the_operator_follows_the_reason() {
+    let home = Home::new();
+    let call = |tool: &str, input: &serde_json::Value| answer_in(&home, &home.project(), tool, input);
+    let push = json!({"command": "git push origin main"});
+    let page = json!({"url": "https://wiki.corp.example/x", "prompt": "p"});
+    let rule = match call("Bash", &push) {
+        Answer::Ask(why) if why.contains("git-beyond") => "git-beyond",
+        other => panic!("{other:?}"),
+    };
+    home.configure(&format!(
+        "agents.claude.messages = [\"{rule}: ask in #release\", \"*.corp.example: use the mirror\"]\n"
+    ));
+    for (tool, input, text) in [("Bash", &push, "ask in #release"), ("WebFetch", &page, "use the mirror")] {
+        let answer = call(tool, input);
+        assert!(matches!(&answer, Answer::Ask(why) if why.contains(text)), "{answer:?}");
+    }
+    for args in [
+        &["check", "command", "--agent", "claude", "git push origin main"][..],
+        &["check", "command", "--format", "json", "--agent", "claude", "git push origin main"],
+        &["exec", "--agent", "claude", "--", "git", "push", "origin", "main"],
+        &["why", "--agent", "claude", "git push origin main"],
+    ] {
+        let output = ran(&home, args);
+        let said = [output.stdout, output.stderr].concat();
+        assert!(
+            String::from_utf8_lossy(&said).contains("ask in #release"),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&said)
+        );
+    }
+    // Another agent has its own texts.
+    let other =
+        home.answer("gemini", &crate::hook::shell("gemini", &home.project(), &json!("git push origin main")));
+    assert!(matches!(&other, Answer::Deny(why) if !why.contains("#release")), "{other:?}");
+    home.configure("agents.claude.messages = [\"no entry\"]\n");
+    let refused = ran(&home, &["check", "command", "--agent", "claude", "ls"]);
+    assert!(
+        !refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("RULE: TEXT"),
+        "{refused:?}"
+    );
+}
+
+fn ran(home: &Home, args: &[&str]) -> std::process::Output {
+    home.run(STOCKADE, args, b"")
+}

@@ -18,8 +18,8 @@ use crate::StateError;
 use crate::command_rules::sources_with;
 use crate::saved_rules::{SavedRules, config_in, ids_of};
 
-/// Allows or denies an agent exactly this command in and below a directory, by rules in a table of the user's config file. With
-/// `writes` false, only tries to.
+/// Allows or denies an agent exactly this command in a scope, by rules in a table of the user's config file. The agent works in
+/// `directory`. With `writes` false, only tries to.
 ///
 /// # Errors
 /// As [`decide_command`](super::decide_command).
@@ -28,16 +28,17 @@ pub fn decide_command_in(
     kind: ApprovalKind,
     command: &str,
     directory: &Path,
+    scope: &ApprovalScope,
     writes: bool,
 ) -> Result<ApprovalChange, StateError> {
     let store = SavedRules::of_agent(agent)?;
-    let (journal, scope) = (Journal::of_user()?, ApprovalScope::new(Some(directory), None));
+    let (journal, session) = (Journal::of_user()?, scope.session.as_deref());
     if writes {
         journal.check()?;
     }
     let (path, place) = (store.path(), &place_of(directory));
     let (_, (rules, table)) = edits::change(path, writes, |text| {
-        let before = config_in(directory, path, text)?;
+        let before = config_in(directory, session, path, text)?;
         check_agent(&before, agent)?;
         let wanted = match kind {
             ApprovalKind::Deny => denials(exact_rules(&before, agent, command, place)?)?,
@@ -50,7 +51,7 @@ pub fn decide_command_in(
         let values: Vec<String> = rules.iter().map(CommandRule::to_toml_values).collect();
         let table = scope.table_of_rules(agent, &values)?;
         let after = scope::add_table(text, &table)?;
-        let config = config_in(directory, path, &after)?;
+        let config = config_in(directory, session, path, &after)?;
         // Fails where another rule decides all the same.
         if kind == ApprovalKind::Allow && !suggested(&config, agent, command, place)?.is_empty() {
             return Err(StateError::input("another rule decides all the same")

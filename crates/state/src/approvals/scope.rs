@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use stockade_guard::audit::Timestamp;
-use stockade_text::{Format, Node, Value, escape_path, parse, push_tables, remove_table};
+use stockade_text::{Format, Node, Value, escape, escape_path, parse, push_tables, remove_table};
 
 use super::edits::{ListEdit, quoted};
 use crate::StateError;
@@ -20,9 +20,15 @@ const SCOPED: [&str; 1] = ["scoped"];
 pub struct ApprovalScope {
     /// The directory that the agent works in.
     pub directory: Option<PathBuf>,
+    /// The session of the agent's harness.
+    #[serde(default)]
+    pub session: Option<String>,
     /// The end, in UTC.
     pub until: Option<String>,
 }
+
+/// A session that lasts longer loses its approvals, so that their tables do not stay for ever.
+const MAX_SESSION: Duration = Duration::from_secs(24 * 3600);
 
 impl ApprovalScope {
     /// Creates the scope of a directory and a duration.
@@ -33,13 +39,19 @@ impl ApprovalScope {
             // To the second: `2026-11-29T18:00:00Z`.
             format!("{}Z", point.to_string().get(..19).unwrap_or_default())
         };
-        Self { directory: directory.map(Path::to_owned), until: time.map(until) }
+        Self { directory: directory.map(Path::to_owned), session: None, until: time.map(until) }
+    }
+
+    /// Returns the scope for one session of a harness, at most a day.
+    #[must_use]
+    pub fn of_session(directory: Option<&Path>, session: &str) -> Self {
+        Self { session: Some(session.to_owned()), ..Self::new(directory, Some(MAX_SESSION)) }
     }
 
     /// Whether it holds everywhere and always.
     #[must_use]
     pub const fn is_unlimited(&self) -> bool {
-        self.directory.is_none() && self.until.is_none()
+        self.directory.is_none() && self.session.is_none() && self.until.is_none()
     }
 
     /// Describes it for users.
@@ -48,9 +60,10 @@ impl ApprovalScope {
             Some(directory) => format!("in {}", escape_path(directory)),
             None => "in all projects".to_owned(),
         };
-        match &self.until {
-            Some(until) => format!("{directory}, until {until}"),
-            None => directory,
+        match (&self.session, &self.until) {
+            (Some(session), _) => format!("{directory}, in the session {} alone", escape(session)),
+            (None, Some(until)) => format!("{directory}, until {until}"),
+            (None, None) => directory,
         }
     }
 
@@ -78,6 +91,9 @@ impl ApprovalScope {
                 StateError::input(format_args!("{} is not valid UTF-8", escape_path(directory)))
             })?;
             text.push_str(&format!("directory = {}\n", quoted(path)));
+        }
+        if let Some(session) = &self.session {
+            text.push_str(&format!("session = {}\n", quoted(session)));
         }
         if let Some(until) = &self.until {
             text.push_str(&format!("until = {}\n", quoted(until)));
@@ -130,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_table_is_added_and_removed() {
-        let scope = ApprovalScope { directory: Some("/p/\"x\"".into()), until: None };
+        let scope = ApprovalScope { directory: Some("/p/\"x\"".into()), ..ApprovalScope::default() };
         let table = scope.table_of(&[ListEdit::add("agents.*.allowedNetHosts", "docs.rs")]).unwrap();
         let before = "# Ours.\n[agents.bot]\nmaxSteps = 5\n";
         let with = add_table(before, &table).unwrap();
@@ -141,7 +157,7 @@ mod tests {
 
     #[test]
     fn ended_tables_make_room() {
-        let ended = ApprovalScope { directory: None, until: Some("2001-01-01T00:00:00Z".into()) };
+        let ended = ApprovalScope { until: Some("2001-01-01T00:00:00Z".into()), ..ApprovalScope::default() };
         let edits = [ListEdit::add("agents.claude.allowedNetHosts", "docs.rs")];
         let text = add_table("", &ended.table_of(&edits).unwrap()).unwrap();
         let lasting = ApprovalScope::new(Some(Path::new("/p")), Some(Duration::from_secs(60)));

@@ -55,8 +55,11 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn open(agent: &str, workspace: &Path) -> Result<Self, Failure> {
-        let sources =
-            ConfigSources { agents: vec![agent.to_owned()], ..ConfigSources::of_process(workspace) };
+        let sources = ConfigSources {
+            agents: vec![agent.to_owned()],
+            session: stockade_harness::heartbeat::session_of(agent),
+            ..ConfigSources::of_process(workspace)
+        };
         let config = Config::load(&sources).map_err(|error| crate::commands::config::failure(&error))?;
         let (session, folder) = agents::unrecorded(&config, agent, workspace)?;
         Ok(Self { session, config, _folder: folder })
