@@ -11,18 +11,27 @@ use crate::layer::{ConfigLayer, Said};
 /// Agent ids that programs set by themselves and users do not type: the default agent, and those of the harnesses.
 pub const KNOWN_AGENTS: &[&str] = &[
     "default",
+    "amp",
     "antigravity",
+    "auggie",
     "claude",
     "cline",
     "codex",
     "copilot",
+    "crush",
     "cursor",
     "droid",
     "gemini",
+    "goose",
+    "hermes",
+    "kilo",
+    "kimi",
     "kiro",
     "openclaw",
     "opencode",
+    "pi",
     "qwen",
+    "vscode",
     "windsurf",
 ];
 

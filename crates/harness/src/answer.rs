@@ -130,9 +130,10 @@ pub fn deny(harness: &Harness, reason: &str) -> HookOutput {
     let event = harness.before();
     match harness.answers {
         Answers::Specific => HookOutput::json(&specific(event, "deny", reason)),
-        Answers::Decision | Answers::Plugin => {
+        Answers::Decision | Answers::Plugin | Answers::Merged | Answers::Required => {
             HookOutput::json(&json!({"decision": "deny", "reason": reason}))
         }
+        Answers::Block => HookOutput::json(&json!({"decision": "block", "reason": reason})),
         Answers::Permission => {
             HookOutput::json(&json!({"permissionDecision": "deny", "permissionDecisionReason": reason}))
         }
@@ -173,7 +174,8 @@ pub fn silent(harness: &Harness) -> HookOutput {
     match harness.answers {
         // This plugin treats empty output as failure; `allow` grants nothing there.
         Answers::Cursor => HookOutput::json(&json!({"permission": "allow"})),
-        Answers::Plugin => HookOutput::json(&json!({"decision": "allow"})),
+        // The other one waits for a decision, and asks the user itself whatever it is.
+        Answers::Plugin | Answers::Required => HookOutput::json(&json!({"decision": "allow"})),
         _ => HookOutput::nothing(),
     }
 }
@@ -201,8 +203,9 @@ fn rewrite(harness: &Harness, call: &ToolCall, input: &Value) -> HookOutput {
             HookOutput::json(&json!({"permissionDecision": "allow", "modifiedArgs": input}))
         }
         Answers::Cancel => HookOutput::json(&json!({"overrideInput": input})),
+        Answers::Merged => HookOutput::json(&json!({"updated_input": input})),
         Answers::Plugin => HookOutput::json(&json!({"decision": "rewrite", "input": input})),
-        Answers::Cursor | Answers::ExitCode => deny(
+        Answers::Cursor | Answers::ExitCode | Answers::Block | Answers::Required => deny(
             harness,
             "stockade: this command must run in the sandbox, and this harness cannot replace commands",
         ),

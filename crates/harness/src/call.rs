@@ -99,7 +99,8 @@ pub fn read(harness: &Harness, bytes: &[u8]) -> Result<HookEvent, String> {
 fn moment(harness: &Harness, payload: &Value) -> Result<(String, Option<Moment>), String> {
     let named = match harness.payload {
         Payload::Windsurf => text(payload, &["agent_action_name"])?,
-        Payload::Camel | Payload::Cline => None,
+        Payload::Event => text(payload, &["event"])?,
+        Payload::Camel | Payload::Cline | Payload::Antigravity => None,
         Payload::Named | Payload::Cursor => text(payload, &["hook_event_name"])?,
     };
     let has = |names: &[&str]| names.iter().any(|name| payload.get(name).is_some());
@@ -116,7 +117,7 @@ fn moment(harness: &Harness, payload: &Value) -> Result<(String, Option<Moment>)
 
 /// Members that identify a call about a tool.
 const TOOL_MEMBERS: &[&str] =
-    &["tool_name", "toolName", "tool_input", "toolArgs", "tool_call", "preToolUse", "tool_info"];
+    &["tool_name", "toolName", "tool_input", "toolArgs", "tool_call", "preToolUse", "tool_info", "toolCall"];
 /// Members with the result of a tool.
 const RESULTS: &[&str] = &["tool_response", "toolResult", "tool_output", "result_json"];
 
@@ -132,7 +133,11 @@ fn tool(harness: &Harness, payload: &Value, event: &str) -> Result<(String, Valu
         Ok((name, table(input)?))
     };
     match harness.payload {
-        Payload::Named => named(text(payload, &["tool_name"])?, payload.get("tool_input")),
+        Payload::Named | Payload::Event => named(text(payload, &["tool_name"])?, payload.get("tool_input")),
+        Payload::Antigravity => {
+            let call = payload.get("toolCall").unwrap_or(&Value::Null);
+            named(text(call, &["name"])?, call.get("args"))
+        }
         Payload::Camel => named(text(payload, &["toolName"])?, payload.get("toolArgs")),
         Payload::Cline => match payload.get("tool_call") {
             Some(call) => named(text(call, &["name"])?, call.get("input")),
@@ -186,12 +191,19 @@ fn server(
         let server = said("tool_info", "mcp_server_name")?;
         return Ok(Some((server.unwrap_or_else(|| harness.name.to_owned()), tool.to_owned())));
     }
+    if payload.get("is_mcp_tool").is_some_and(|is| *is != Value::Bool(false)) {
+        return Ok(Some((harness.name.to_owned(), tool.to_owned())));
+    }
     Ok(said("mcp_context", "server_name")?.zip(said("mcp_context", "tool_name")?))
 }
 
 fn origin(harness: &Harness, payload: &Value) -> Result<Origin, String> {
-    let session = text(payload, &["session_id", "sessionId", "taskId", "conversation_id", "trajectory_id"])?;
-    let roots = payload.get("workspaceRoots").or_else(|| payload.get("workspace_roots"));
+    let session = text(
+        payload,
+        &["session_id", "sessionId", "taskId", "conversation_id", "trajectory_id", "conversationId"],
+    )?;
+    let roots =
+        ["workspaceRoots", "workspace_roots", "workspacePaths"].iter().find_map(|name| payload.get(name));
     let roots = roots.and_then(Value::as_array).into_iter().flatten();
     let roots = roots.filter_map(Value::as_str).filter(|root| !root.is_empty()).map(PathBuf::from);
     let variables = harness.project_variables.iter().filter_map(env::var_os).map(PathBuf::from);
@@ -203,7 +215,9 @@ fn origin(harness: &Harness, payload: &Value) -> Result<Origin, String> {
         Payload::Cursor => (Some(payload), true),
         _ => (Some(payload), false),
     };
-    let told = text(told.unwrap_or(&Value::Null), &["cwd"])?.filter(|cwd| !cwd.is_empty()).map(PathBuf::from);
+    let told = text(told.unwrap_or(&Value::Null), &["cwd", "working_dir"])?
+        .filter(|cwd| !cwd.is_empty())
+        .map(PathBuf::from);
     let workspace = match (project, &told) {
         (Some(project), _) => project,
         (None, Some(cwd)) if !is_argument => here()?.join(cwd),

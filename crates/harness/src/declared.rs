@@ -13,7 +13,7 @@ use super::judge::{Agent, COMMANDS, commands};
 use super::results::{self, Looked};
 use super::rewrite::program;
 use super::tools::{ToolKind, known};
-use super::{Answers, Harness, HookRegistration, Payload, Results, addresses, paths};
+use super::{Answers, Harness, HookRegistration, Manual, Payload, Results, addresses, paths};
 
 /// A program that runs tools itself: it can ask its user, and change arguments and results.
 pub static CALLER: Harness = Harness {
@@ -28,7 +28,7 @@ pub static CALLER: Harness = Harness {
     asks_rewritten: false,
     results: Results::Replaced,
     project_variables: &[],
-    registered: HookRegistration::ByHand(""),
+    registered: HookRegistration::ByHand(Manual::Line("")),
     probes: &[],
     open: &[],
 };

@@ -80,6 +80,10 @@ pub enum Payload {
     Cursor,
     /// The event in `agent_action_name`, and the arguments in `tool_info`.
     Windsurf,
+    /// Members named `event`, `tool_name`, `tool_input`, `tool_output`, and `cwd` or `working_dir`.
+    Event,
+    /// A member `toolCall` with `name` and `args`, and `workspacePaths`; the event is not included.
+    Antigravity,
 }
 
 /// The format of an answer.
@@ -99,6 +103,12 @@ pub enum Answers {
     ExitCode,
     /// Stockade's own `decision`, `reason` and `input`, for its plugins, which treat empty output as failure.
     Plugin,
+    /// A refusal as `block` in `decision` with its `reason`; nothing else is supported.
+    Block,
+    /// A decision in `decision` with its `reason`, and arguments in `updated_input` at the top level, which grant nothing.
+    Merged,
+    /// A decision in `decision`, which is required.
+    Required,
 }
 
 /// What a harness does with a hook's answer about a result.
@@ -124,7 +134,18 @@ pub enum HookRegistration {
     /// In a file that contains nothing else.
     Own(OwnFile),
     /// Nowhere automatically: these are the manual steps.
-    ByHand(&'static str),
+    ByHand(Manual),
+}
+
+/// A registration by the user.
+#[derive(Debug, Clone, Copy)]
+pub enum Manual {
+    /// What to do with the line that follows.
+    Line(&'static str),
+    /// Append a hook to this TOML file with an array of tables `hooks`.
+    Toml(&'static str),
+    /// Append a hook to this YAML file, whose hooks are programs with arguments, if it has no `hooks` yet.
+    Yaml(&'static str),
 }
 
 /// A settings file with lists of hooks.
@@ -138,6 +159,10 @@ pub struct SettingsFile {
     pub beside: &'static [&'static str],
     /// Files that replace this one if they exist.
     pub instead: &'static [&'static str],
+    /// The member with the lists of hooks.
+    pub root: &'static str,
+    /// The pattern of a group that matches all tools.
+    pub matcher: &'static str,
     /// Whether a list contains groups, each with a matcher and hooks.
     pub groups: bool,
     /// The unit of `timeout` per second; `None` without such a member.
@@ -159,7 +184,7 @@ pub struct SettingsFile {
 /// A hooks file of Stockade.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnFile {
-    /// The user's file, relative to the home directory.
+    /// The user's file, relative to the home directory; empty if hooks are read from projects only.
     pub user: &'static str,
     /// The project's file, relative to its directory.
     pub project: &'static str,
@@ -172,12 +197,30 @@ pub struct OwnFile {
 /// The format of a hooks file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnForm {
-    /// JSON with `version` and `hooks`.
+    /// JSON with `version` and `hooks`, whose lines are named `bash`.
     Json,
+    /// JSON with `hooks`, whose lines are named `command`.
+    Flat,
+    /// JSON with `hooks` in groups, each with a pattern of tools, which are blocked if a hook fails.
+    Groups,
+    /// JSON with a list `hooks`, each with its trigger and its action.
+    Triggers,
     /// An executable that is named like its event.
     Script,
-    /// A module that is loaded.
-    Plugin,
+    /// A module that is loaded: its text, with places for the name and the program.
+    Plugin(&'static str),
+}
+
+impl OwnForm {
+    /// Whether the file is a module that the harness loads.
+    pub const fn is_plugin(self) -> bool {
+        matches!(self, Self::Plugin(_))
+    }
+
+    /// Whether the file is JSON.
+    pub const fn is_json(self) -> bool {
+        !matches!(self, Self::Plugin(_) | Self::Script)
+    }
 }
 
 impl Harness {

@@ -17,7 +17,7 @@ use stockade_guard::{Decision, DecisionRule, Guard, GuardError, GuardOptions, Se
 use super::answer::{HookVerdict, Objection, ObjectionBasis, is_shown_whole};
 use super::call::{Origin, ToolCall};
 use super::rewrite::Contained;
-use super::tools::{ToolKind, feeds, is_tool_name, known, own_tools};
+use super::tools::{ToolKind, feeds, is_tool_name, known_in, own_tools};
 use super::{Harness, addresses, heartbeat, patch, paths};
 use stockade_state::{agents, executions, nap, refusals, saved_answers, tickets, trail};
 
@@ -116,8 +116,11 @@ impl<'a> Agent<'a> {
     pub fn before(&self, call: &ToolCall) -> Result<HookVerdict, String> {
         let name = call.name();
         // A server may give its tools the names of the harness's own tools.
-        let (tool, kind) =
-            if call.server.is_some() { (name.as_str(), ToolKind::Other) } else { known(&name) };
+        let (tool, kind) = if call.server.is_some() {
+            (name.as_str(), ToolKind::Other)
+        } else {
+            known_in(self.harness, &name)
+        };
         let mut verdict = self.before_known(call, tool, kind)?;
         if self.observes(call) {
             verdict = self.let_through(verdict)?;

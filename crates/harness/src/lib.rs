@@ -40,15 +40,17 @@ mod table;
 pub mod tools;
 pub mod transcripts;
 mod truncate;
+mod unhooked;
 mod web_hosts;
 mod wildcards;
 
 pub use harness::{
-    Answers, Event, Harness, HookRegistration, Moment, OwnFile, OwnForm, Payload, Probe, Results,
+    Answers, Event, Harness, HookRegistration, Manual, Moment, OwnFile, OwnForm, Payload, Probe, Results,
     SettingsFile,
 };
 pub use replay::TEST_COMMAND;
 pub use table::HARNESSES;
+pub use unhooked::{UNHOOKED, Unhooked};
 
 /// The README's examples are run as tests.
 #[cfg(doctest)]

@@ -9,7 +9,7 @@ use super::json_edit;
 use super::line::{MARK, line, older, plugin, script};
 use super::rewrite::unquoted;
 use super::table::TIMEOUT;
-use super::{Harness, Moment, OwnFile, OwnForm, SettingsFile};
+use super::{Event, Harness, Moment, OwnFile, OwnForm, SettingsFile};
 
 /// Origin of an entry in a list of hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(super) fn element(settings: &SettingsFile, line: &str, moment: Moment) -> Va
     }
     match (settings.groups, moment) {
         (true, Moment::Start) => json!({"hooks": [hook]}),
-        (true, _) => json!({"matcher": "*", "hooks": [hook]}),
+        (true, _) => json!({"matcher": settings.matcher, "hooks": [hook]}),
         (false, _) => Value::Object(hook),
     }
 }
@@ -141,41 +141,65 @@ fn program_of(text: &str) -> Option<String> {
 pub(super) fn own_text(harness: &Harness, own: OwnFile, program: &str) -> String {
     match own.form {
         OwnForm::Script => script(harness, program),
-        OwnForm::Plugin => plugin(harness, program),
-        OwnForm::Json => {
-            let hooks: Map<String, Value> = harness
-                .events
-                .iter()
-                .map(|event| {
-                    let line = line(harness, event.moment, program);
-                    let hook = json!({"type": "command", "bash": line, "timeoutSec": TIMEOUT});
-                    (event.name.to_owned(), json!([hook]))
-                })
-                .collect();
-            json_edit::new_text(&json!({"version": 1, "hooks": hooks}))
+        OwnForm::Plugin(text) => plugin(harness, text, program),
+        OwnForm::Triggers => {
+            let hook = |event: &Event| trigger(event, &line(harness, event.moment, program));
+            let hooks: Vec<Value> = harness.events.iter().map(hook).collect();
+            json_edit::new_text(&json!({"version": "v1", "hooks": hooks}))
+        }
+        form => {
+            let hooks = harness.events.iter().map(|event| {
+                (event.name.to_owned(), json!([own_hook(form, event, &line(harness, event.moment, program))]))
+            });
+            let mut file = Map::new();
+            if form == OwnForm::Json {
+                file.insert("version".to_owned(), json!(1));
+            }
+            file.insert("hooks".to_owned(), Value::Object(hooks.collect()));
+            json_edit::new_text(&Value::Object(file))
         }
     }
+}
+
+/// Returns a hook of a JSON file with a list for each event.
+fn own_hook(form: OwnForm, event: &Event, line: &str) -> Value {
+    match (form, event.moment) {
+        (OwnForm::Json, _) => json!({"type": "command", "bash": line, "timeoutSec": TIMEOUT}),
+        (OwnForm::Groups, Moment::Before) => json!({"matcher": ".*", "hooks": [
+            {"type": "command", "command": line, "timeout": TIMEOUT, "on_failure": "block"}
+        ]}),
+        (OwnForm::Groups, _) => json!({"hooks": [{"type": "command", "command": line, "timeout": TIMEOUT}]}),
+        _ => json!({"type": "command", "command": line, "timeout": TIMEOUT}),
+    }
+}
+
+/// Returns a hook of a JSON file with one list.
+fn trigger(event: &Event, line: &str) -> Value {
+    json!({
+        "name": "stockade", "trigger": event.name, "matcher": ".*",
+        "action": {"type": "command", "command": line}, "timeout": TIMEOUT, "enabled": true
+    })
 }
 
 /// Whether this program wrote a file, so that it may replace or remove it: by its header, or, in formats without comments, by
 /// its whole content.
 pub(super) fn is_own_file(harness: &Harness, own: OwnFile, text: &str) -> bool {
     let is_mark = |line: &str| line.trim_start_matches(['#', '/', ' ']).starts_with(MARK);
-    match own.form {
-        OwnForm::Script | OwnForm::Plugin => text.lines().take(2).any(is_mark),
-        OwnForm::Json => json_entry(harness, own, text).is_some(),
+    if own.form.is_json() {
+        return json_entry(harness, own, text).is_some();
     }
+    text.lines().take(2).any(is_mark)
 }
 
 /// Returns the origin of a hooks file; `None` if no version writes it.
 pub(super) fn own_file(harness: &Harness, own: OwnFile, text: &str) -> Option<Entry> {
     let program = match own.form {
-        OwnForm::Json => return json_entry(harness, own, text),
         OwnForm::Script => text.lines().find_map(program_of)?,
-        OwnForm::Plugin => {
+        OwnForm::Plugin(_) => {
             let written = text.lines().find_map(|line| line.strip_prefix("const PROGRAM = "))?;
             serde_json::from_str(written).ok()?
         }
+        _ => return json_entry(harness, own, text),
     };
     let wanted = own_text(harness, own, &program);
     match text {
@@ -188,14 +212,25 @@ pub(super) fn own_file(harness: &Harness, own: OwnFile, text: &str) -> Option<En
 /// The same for a JSON file in any formatting.
 fn json_entry(harness: &Harness, own: OwnFile, text: &str) -> Option<Entry> {
     let known = json_edit::read(text).ok()?;
-    let hook = known.get("hooks")?.get(harness.before())?.get(0)?;
-    let program = program_of(hook.get("bash")?.as_str()?)?;
+    let program = lines(&known).find_map(program_of)?;
     let wanted = own_text(harness, own, &program);
     let is_it = |wanted: &str| json_edit::read(wanted).is_ok_and(|wanted| wanted == known);
     if is_it(&wanted) {
         return Some(Entry::Ours(program));
     }
     is_it(&older(&wanted)).then_some(Entry::Older)
+}
+
+/// Returns the lines in a JSON document, by the names that they have in hooks files.
+fn lines(known: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
+    match known {
+        Value::Object(members) => Box::new(members.iter().flat_map(|(name, value)| {
+            let line = value.as_str().filter(|_| ["bash", "command"].contains(&name.as_str()));
+            line.into_iter().chain(lines(value))
+        })),
+        Value::Array(items) => Box::new(items.iter().flat_map(lines)),
+        _ => Box::new(std::iter::empty()),
+    }
 }
 
 /// Whether a word of a text is the program, at any path.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use super::{HARNESSES, Harness, HookRegistration, Moment, Results};
+use super::{HARNESSES, Harness, HookRegistration, Manual, Moment, Results, UNHOOKED, Unhooked};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/HARNESSES.md");
 
@@ -46,6 +46,7 @@ $ stockade allow claude 'mcp__github__*'   # all tools of an MCP server
 $ stockade allow claude npm ci             # a command; an installation runs in the sandbox, which reaches its registry too
 $ stockade allow claude docs.rs            # a host: for web pages, and for commands in the sandbox
 $ stockade allow --path claude ~/data      # a file or directory outside of the workspace, to read
+$ stockade allow --session claude docs.rs  # the same until this session ends
 $ stockade allow --last                    # what was asked about or refused last, from any terminal
 $ stockade undo                            # take the last one back; --list shows all
 $ stockade nap 10m                         # ask no questions for ten minutes; denials and the sandbox stay
@@ -144,6 +145,14 @@ plugin or hooks file with other content or without Stockade's header. `install` 
 [MCP.md](../mcp/MCP.md).
 ";
 
+const WITHOUT: &str = "
+## Programs without a hook
+
+These have no hook that can stop a tool, so `stockade install` refuses them. Run all of the program in the sandbox instead, with the host of
+its model: `stockade exec --allow-host HOST -- PROGRAM`. Its MCP servers can be wrapped (`stockade mcp wrap`).
+
+";
+
 #[test]
 fn harnesses_md_is_fresh() {
     let wanted = document();
@@ -181,6 +190,10 @@ fn document() -> String {
     for harness in HARNESSES {
         section(&mut out, harness);
     }
+    out.push_str(WITHOUT);
+    for Unhooked { title, tried, why, .. } in UNHOOKED {
+        let _ = writeln!(out, "- {title} ({tried}): {why}.");
+    }
     out
 }
 
@@ -188,12 +201,15 @@ fn section(out: &mut String, harness: &Harness) {
     let Harness { name, title, .. } = harness;
     let _ = writeln!(out, "\n### {title}\n");
     match harness.registered {
-        HookRegistration::ByHand(how) => {
-            let _ = writeln!(
-                out,
-                "`stockade install {name}` writes nothing, but shows what to write: {}.\n",
-                how.trim_end_matches([' ', ':'])
-            );
+        HookRegistration::ByHand(manual) => {
+            let how = match manual {
+                Manual::Line(how) => how.trim_end_matches([' ', ':']).to_owned(),
+                Manual::Toml(file) | Manual::Yaml(file) => {
+                    format!("a command that appends the hook to {file}")
+                }
+            };
+            let _ =
+                writeln!(out, "`stockade install {name}` writes nothing, but shows what to write: {how}.\n");
         }
         HookRegistration::Settings(settings) => {
             let _ = writeln!(
@@ -207,6 +223,13 @@ fn section(out: &mut String, harness: &Harness) {
             if let Some(trust) = settings.trust {
                 let _ = writeln!(out, "- {trust}.");
             }
+        }
+        HookRegistration::Own(own) if own.user.is_empty() => {
+            let _ = writeln!(
+                out,
+                "`stockade install {name} --project` creates `{}` in a project. Hooks for all projects are not supported.\n",
+                own.project
+            );
         }
         HookRegistration::Own(own) => {
             let _ = writeln!(

@@ -16,7 +16,9 @@ use super::json_edit::{self, Edited, Insertion, MAX_SETTINGS};
 use super::line::line;
 use super::mcp_servers::{ServersFile, servers_file};
 use super::own_entries::{self, Entry, element, entries, hook_of, is_own_file, names_stockade, own_text};
-use super::{Harness, HookRegistration, Moment, OwnFile, OwnForm, SettingsFile, heartbeat};
+use super::table::TIMEOUT;
+use super::{Harness, HookRegistration, Manual, Moment, OwnFile, OwnForm, SettingsFile, heartbeat};
+use stockade_guard::command::shell::quote_argv;
 
 /// Scope of settings: a user in all projects, or all users of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -111,6 +113,12 @@ impl Kept {
 /// Returns the file in which hooks are registered.
 pub fn file(harness: &Harness, places: &SettingsFolders, scope: SettingsScope) -> Result<PathBuf, Refused> {
     let name = match (harness.registered, scope) {
+        (HookRegistration::Own(OwnFile { user: "", .. }), SettingsScope::User) => {
+            return Err(Refused {
+                why: format!("{} reads hooks from projects only", harness.title),
+                fix: format!("in each project: stockade install {} --project", harness.name),
+            });
+        }
         (
             HookRegistration::Settings(SettingsFile { user, .. })
             | HookRegistration::Own(OwnFile { user, .. }),
@@ -121,15 +129,46 @@ pub fn file(harness: &Harness, places: &SettingsFolders, scope: SettingsScope) -
             | HookRegistration::Own(OwnFile { project, .. }),
             _,
         ) => project,
-        (HookRegistration::ByHand(how), _) => {
+        (HookRegistration::ByHand(manual), _) => {
             let program = super::rewrite::program().unwrap_or_else(|_| "stockade".to_owned());
             return Err(Refused {
                 why: format!("the settings of {} are not written by this program", harness.title),
-                fix: format!("{how}{}", line(harness, Moment::Before, &program)),
+                fix: by_hand(harness, manual, &line(harness, Moment::Before, &program)),
             });
         }
     };
     Ok(places.of(scope).join(name))
+}
+
+/// Returns the manual steps that register a line.
+fn by_hand(harness: &Harness, manual: Manual, line: &str) -> String {
+    let event = harness.before();
+    let json = |line: &str| Value::from(line).to_string();
+    let (lines, file) = match manual {
+        Manual::Line(how) => return format!("{how}{line}"),
+        Manual::Toml(file) => {
+            let hook = [
+                "[[hooks]]".to_owned(),
+                format!("event = \"{event}\""),
+                // A string of JSON is one of TOML and of YAML, too.
+                format!("command = {}", json(line)),
+                format!("timeout = {TIMEOUT}"),
+            ];
+            (hook, file)
+        }
+        Manual::Yaml(file) => {
+            let words = quote_argv(["sh", "-c", line]);
+            let hook = [
+                "hooks:".to_owned(),
+                format!("  {event}:"),
+                format!("    - command: {}", json(&words)),
+                format!("      timeout: {TIMEOUT}"),
+            ];
+            (hook, file)
+        }
+    };
+    let lines = lines.iter().map(String::as_str);
+    format!("{} >> {file}", quote_argv(["printf", "%s\\n"].into_iter().chain(lines)))
 }
 
 /// Returns the change that installs the hooks.
@@ -174,7 +213,7 @@ pub fn uninstall(
     let before = read(&path)?;
     let after = match (&before, harness.registered) {
         (None, _) => None,
-        (Some(text), HookRegistration::Settings(_)) => without_hooks(harness, &path, text)?,
+        (Some(text), HookRegistration::Settings(settings)) => without_hooks(harness, &settings, &path, text)?,
         (Some(text), HookRegistration::Own(own)) if is_own_file(harness, own, text) => None,
         (Some(text), _) => Some(text.clone()),
     };
@@ -411,9 +450,9 @@ fn only_one(
     for (path, whose) in beside.chain(elsewhere).filter(|(path, _)| *path != own) {
         let Ok(Some(text)) = read(&path) else { continue };
         let known = json_edit::read(&text).ok();
-        if known
-            .is_some_and(|known| known.get("hooks").is_some_and(|hooks| names_stockade(&hooks.to_string())))
-        {
+        if known.is_some_and(|known| {
+            known.get(settings.root).is_some_and(|hooks| names_stockade(&hooks.to_string()))
+        }) {
             let fix = match whose == scope {
                 true => "remove the calls of stockade from it".to_owned(),
                 false => format!("stockade uninstall {} --{whose}", harness.name),
@@ -446,12 +485,12 @@ fn with_hooks(
     }
     for event in harness.events {
         let element = element(settings, &line(harness, event.moment, program), event.moment);
-        let known = entries(found.get("hooks").and_then(|hooks| hooks.get(event.name)));
+        let known = entries(found.get(settings.root).and_then(|hooks| hooks.get(event.name)));
         match known.as_slice() {
-            [] => edited.push(&["hooks", event.name], &element).map_err(wrong)?,
+            [] => edited.push(&[settings.root, event.name], &element).map_err(wrong)?,
             [known] if *known == element => {}
             [known] if own_entries::entry(harness, settings, event.moment, known) == Entry::Older => {
-                let left = without_hooks(harness, path, text)?.unwrap_or_default();
+                let left = without_hooks(harness, settings, path, text)?.unwrap_or_default();
                 return with_hooks(harness, settings, path, Some(&left), program);
             }
             _ => {
@@ -464,7 +503,7 @@ fn with_hooks(
                 };
                 return Err(refused(
                     path,
-                    format!("`hooks.{}` already calls stockade in another way", event.name),
+                    format!("`{}.{}` already calls stockade in another way", settings.root, event.name),
                     fix,
                 ));
             }
@@ -485,13 +524,18 @@ fn fresh(harness: &Harness, settings: &SettingsFile, program: &str) -> Value {
         })
         .collect();
     match settings.version {
-        true => json!({"version": 1, "hooks": hooks}),
-        false => json!({ "hooks": hooks }),
+        true => json!({"version": 1, settings.root: hooks}),
+        false => json!({ settings.root: hooks }),
     }
 }
 
 /// Returns the settings without the hooks: byte for byte the original ones, if they were not changed in the meantime.
-fn without_hooks(harness: &Harness, path: &Path, text: &str) -> Result<Option<String>, Refused> {
+fn without_hooks(
+    harness: &Harness,
+    settings: &SettingsFile,
+    path: &Path,
+    text: &str,
+) -> Result<Option<String>, Refused> {
     let wrong = |why: String| refused(path, why, "fix the syntax, or remove the hooks by hand");
     let account = account_of(path).filter(|kept| !kept.insertions.is_empty());
     let put_in: Vec<Insertion> = account.iter().flat_map(Kept::insertions).collect();
@@ -506,7 +550,7 @@ fn without_hooks(harness: &Harness, path: &Path, text: &str) -> Result<Option<St
     // Hooks without stored data, or changed since.
     for event in harness.events {
         let is_out = |hook: &Value| own_entries::is_ours(harness, hook);
-        left = json_edit::without(&left, &["hooks", event.name], "hooks", &is_out).map_err(wrong)?;
+        left = json_edit::without(&left, &[settings.root, event.name], "hooks", &is_out).map_err(wrong)?;
     }
     Ok(Some(left))
 }

@@ -81,9 +81,10 @@ fn judged(harness: &Harness, kind: ToolKind, ended: &Ended) -> Replayed {
             let member = |name: &str| text(said.and_then(|said| said.get(name)));
             (member("permissionDecision") == "deny", member("permissionDecisionReason"))
         }
-        (Some(said), Answers::Decision | Answers::Plugin) => {
+        (Some(said), Answers::Decision | Answers::Plugin | Answers::Merged | Answers::Required) => {
             (text(said.get("decision")) == "deny", text(said.get("reason")))
         }
+        (Some(said), Answers::Block) => (text(said.get("decision")) == "block", text(said.get("reason"))),
         (Some(said), Answers::Permission) => {
             (text(said.get("permissionDecision")) == "deny", text(said.get("permissionDecisionReason")))
         }
@@ -212,6 +213,12 @@ fn payload(harness: &Harness, probe: Probe, folder: &Path) -> Value {
     match harness.payload {
         Payload::Named => json!({
             "session_id": REPLAY, "cwd": folder, "hook_event_name": event, "tool_name": tool, "tool_input": input
+        }),
+        Payload::Event => json!({
+            "session_id": REPLAY, "cwd": folder, "event": event, "tool_name": tool, "tool_input": input
+        }),
+        Payload::Antigravity => json!({
+            "conversationId": REPLAY, "workspacePaths": [folder], "toolCall": {"name": tool, "args": input}
         }),
         Payload::Camel => json!({"sessionId": REPLAY, "cwd": folder, "toolName": tool, "toolArgs": input}),
         Payload::Cline => json!({

@@ -59,12 +59,31 @@ fn broken(why: impl Into<String>, fix: impl Into<String>) -> State {
     State::Broken { why: why.into(), fix: fix.into() }
 }
 
+/// Directories below the home that show that a harness is in use, where its settings are in a directory of others.
+const SIGNS: &[(&str, &[&str])] = &[
+    ("antigravity", &[".gemini/antigravity", ".gemini/antigravity-cli", ".antigravity"]),
+    ("crush", &[".config/crush", ".local/share/crush"]),
+    ("goose", &[".config/goose"]),
+    // Most users of the editor do not use its agent.
+    ("vscode", &[]),
+];
+
 /// Checks a harness in the home directory and in a project.
 pub fn look(harness: &Harness, places: &SettingsFolders) -> State {
-    match harness.registered {
+    let state = match harness.registered {
         HookRegistration::Settings(settings) => settings_state(harness, &settings, places),
         HookRegistration::Own(own) => own_state(harness, own, places),
         HookRegistration::ByHand(_) => State::NotUsed,
+    };
+    let signs = SIGNS.iter().find(|(name, _)| *name == harness.name).map(|(_, signs)| *signs);
+    match (state, signs) {
+        (State::NotUsed | State::NotRegistered, Some(signs)) => {
+            match signs.iter().any(|sign| places.home.join(sign).is_dir()) {
+                true => State::NotRegistered,
+                false => State::NotUsed,
+            }
+        }
+        (state, _) => state,
     }
 }
 
@@ -97,7 +116,7 @@ fn settings_state(harness: &Harness, settings: &SettingsFile, places: &SettingsF
                     format!("{} calls no hooks: `{off}` in {} turns them off", harness.title, file.display());
                 return broken(why, format!("remove `{off}` from {}", file.display()));
             }
-            found.extend(hooks_of(&known, &file, scope));
+            found.extend(hooks_of(&known, settings.root, &file, scope));
         }
         if let Some(instead) =
             settings.instead.iter().map(|name| places.of(scope).join(name)).find(|path| path.exists())
@@ -275,9 +294,12 @@ fn member<'v>(settings: &'v Value, path: &str) -> Option<&'v Value> {
 }
 
 /// Returns every hook of a file, in groups or not.
-fn hooks_of(settings: &Value, file: &Path, scope: SettingsScope) -> Vec<Found> {
+fn hooks_of(settings: &Value, root: &str, file: &Path, scope: SettingsScope) -> Vec<Found> {
+    if let Some(list) = settings.get(root).and_then(Value::as_array) {
+        return list.iter().filter_map(|one| triggered(one, file, scope)).collect();
+    }
     let mut found = Vec::new();
-    let events = settings.get("hooks").and_then(Value::as_object);
+    let events = settings.get(root).and_then(Value::as_object);
     for (event, list) in events.into_iter().flatten() {
         for (group, one) in list.as_array().into_iter().flatten().enumerate() {
             let matcher = one.get("matcher").map(|matcher| matcher.as_str().unwrap_or("?").to_owned());
@@ -292,6 +314,14 @@ fn hooks_of(settings: &Value, file: &Path, scope: SettingsScope) -> Vec<Found> {
         }
     }
     found
+}
+
+/// Returns a hook that has its event and its action beside each other.
+fn triggered(one: &Value, file: &Path, scope: SettingsScope) -> Option<Found> {
+    let event = one.get("trigger").and_then(Value::as_str)?.to_owned();
+    let matcher = one.get("matcher").map(|matcher| matcher.as_str().unwrap_or("?").to_owned());
+    let hook = hook_of(one.get("action")?).filter(|_| one.get("enabled") != Some(&Value::Bool(false)))?;
+    Some(Found { file: file.to_owned(), scope, event, matcher, hook, entry: one.clone(), at: (0, 0) })
 }
 
 fn hook_of(hook: &Value) -> Option<Hook> {
@@ -322,7 +352,11 @@ fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State
     let mut is_used = false;
     for (scope, name) in [(SettingsScope::User, own.user), (SettingsScope::Project, own.project)] {
         let file = places.of(scope).join(name);
-        is_used |= scope == SettingsScope::User && file.ancestors().nth(2).is_some_and(Path::is_dir);
+        let is_its_own = scope == SettingsScope::User || own.user.is_empty();
+        is_used |= is_its_own && !name.is_empty() && file.ancestors().nth(2).is_some_and(Path::is_dir);
+        if name.is_empty() {
+            continue;
+        }
         let text = match read(&file) {
             Ok(Some(text)) => text,
             Ok(None) => continue,
@@ -342,11 +376,11 @@ fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State
         };
         return match own_entries::own_file(harness, own, &text) {
             // A module is not run here, so it has to contain the path of this program.
-            Some(Entry::Ours(program)) if own.form == OwnForm::Plugin && is_this(&program) => {
+            Some(Entry::Ours(program)) if own.form.is_plugin() && is_this(&program) => {
                 plugin_state(harness, file)
             }
             Some(Entry::Ours(program))
-                if own.form != OwnForm::Plugin && (scope == SettingsScope::User || is_this(&program)) =>
+                if !own.form.is_plugin() && (scope == SettingsScope::User || is_this(&program)) =>
             {
                 called(harness, own, file, &text, places)
             }
@@ -375,7 +409,7 @@ fn called(harness: &Harness, own: OwnFile, file: PathBuf, text: &str, places: &S
         );
     }
     let known = if is_program { Value::Null } else { json_edit::read(text).unwrap_or_default() };
-    let found = hooks_of(&known, &file, SettingsScope::User);
+    let found = hooks_of(&known, "hooks", &file, SettingsScope::User);
     let program = Hook::Program(vec![file.display().to_string()]);
     for probe in harness.probes {
         let hook = found.iter().find(|one| one.event == probe.event).map(|one| &one.hook);

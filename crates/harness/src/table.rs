@@ -1,10 +1,13 @@
 //! The table of harnesses. Rows with a tested version were tested with the real program and a scripted model; others follow the
 //! documentation.
 
+mod newer;
+
 use super::Moment::{After, Before, Start};
 use super::tools::ToolKind;
 use super::{
-    Answers, Event, Harness, HookRegistration, OwnFile, OwnForm, Payload, Probe, Results, SettingsFile,
+    Answers, Event, Harness, HookRegistration, Manual, OwnFile, OwnForm, Payload, Probe, Results,
+    SettingsFile,
 };
 
 const fn event(name: &'static str, moment: super::Moment) -> Event {
@@ -27,6 +30,8 @@ const SETTINGS: SettingsFile = SettingsFile {
     project: "",
     beside: &[],
     instead: &[],
+    root: "hooks",
+    matcher: "*",
     groups: true,
     timeout: Some(1),
     more: &[("type", "command")],
@@ -225,7 +230,7 @@ pub const HARNESSES: &[Harness] = &[
         registered: HookRegistration::Own(OwnFile {
             user: ".config/opencode/plugins/stockade.js",
             project: ".opencode/plugins/stockade.js",
-            form: OwnForm::Plugin,
+            form: OwnForm::Plugin(include_str!("plugins/opencode.js")),
             off: &[],
         }),
         probes: &[],
@@ -330,7 +335,7 @@ pub const HARNESSES: &[Harness] = &[
         name: "kiro",
         title: "Kiro",
         tried: None,
-        events: &[event("preToolUse", Before), event("agentSpawn", Start)],
+        events: &[event("PreToolUse", Before), event("SessionStart", Start)],
         payload: Payload::Named,
         answers: Answers::ExitCode,
         asks: false,
@@ -338,28 +343,51 @@ pub const HARNESSES: &[Harness] = &[
         asks_rewritten: false,
         results: Results::Unchanged,
         project_variables: &[],
-        registered: HookRegistration::ByHand(
-            "kiro has hooks in the file of each agent: add to `hooks.preToolUse` of each one in ~/.kiro/agents: ",
-        ),
-        probes: &[],
-        open: &[SLOW],
+        registered: HookRegistration::Own(OwnFile {
+            user: "",
+            project: ".kiro/hooks/stockade.json",
+            form: OwnForm::Triggers,
+            off: &[],
+        }),
+        probes: &[
+            probe(ToolKind::Shell, "PreToolUse", "execute_bash"),
+            probe(ToolKind::Write, "PreToolUse", "fs_write"),
+            probe(ToolKind::Read, "PreToolUse", "fs_read"),
+            probe(ToolKind::Other, "PreToolUse", "stockade_probe"),
+        ],
+        open: &[
+            SLOW,
+            "before version 3, the CLI has hooks in the file of each agent alone: `hooks.preToolUse` in ~/.kiro/agents",
+        ],
     },
     Harness {
         name: "antigravity",
         title: "Antigravity",
         tried: None,
-        events: &[event("PreToolUse", Before), event("SessionStart", Start)],
-        payload: Payload::Named,
-        answers: Answers::Decision,
+        events: &[event("PreToolUse", Before)],
+        payload: Payload::Antigravity,
+        answers: Answers::Required,
         asks: false,
         rewrites: false,
         asks_rewritten: false,
         results: Results::Unchanged,
         project_variables: &[],
-        registered: HookRegistration::ByHand(
-            "register as the hook of `PreToolUse` in ~/.gemini/config/hooks.json: ",
-        ),
-        probes: &[],
+        registered: HookRegistration::Settings(SettingsFile {
+            user: ".gemini/config/hooks.json",
+            project: ".agents/hooks.json",
+            root: "stockade",
+            trust: Some(
+                "some versions call only hooks of installed plugins: start a session, have it use a tool, and run `stockade status` again",
+            ),
+            ..SETTINGS
+        }),
+        probes: &[
+            probe(ToolKind::Shell, "PreToolUse", "run_command"),
+            probe(ToolKind::Write, "PreToolUse", "write_to_file"),
+            probe(ToolKind::Read, "PreToolUse", "view_file"),
+            probe(ToolKind::Web, "PreToolUse", "read_url_content"),
+            probe(ToolKind::Other, "PreToolUse", "stockade_probe"),
+        ],
         open: &[SLOW],
     },
     Harness {
@@ -374,12 +402,21 @@ pub const HARNESSES: &[Harness] = &[
         asks_rewritten: false,
         results: Results::ByPlugin,
         project_variables: &[],
-        registered: HookRegistration::ByHand(
+        registered: HookRegistration::ByHand(Manual::Line(
             "openclaw only calls plugins in its own process: use the npm package `@stockade/openclaw`, or run in `before_tool_call`: ",
-        ),
+        )),
         probes: &[],
         open: &["without the plugin, tools are not checked", "`openclaw agent exec` calls no plugin hooks"],
     },
+    newer::AMP,
+    newer::AUGGIE,
+    newer::CRUSH,
+    newer::GOOSE,
+    newer::HERMES,
+    newer::KILO,
+    newer::KIMI,
+    newer::PI,
+    newer::VSCODE,
 ];
 
 #[cfg(test)]

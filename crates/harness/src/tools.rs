@@ -5,6 +5,8 @@
 
 use serde_json::Value;
 
+use super::Harness;
+
 /// What a tool does, which decides how it is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolKind {
@@ -47,32 +49,37 @@ const ROWS: &[Row] = &[
     Row { tool: "exec", kind: ToolKind::Shell, names: &[
         "Bash", "bash", "run_shell_command", "shell", "Shell", "local_shell", "exec", "exec_command", "Execute", "execute_bash",
         "execute_command", "run_commands", "run_command", "run_terminal_cmd", "pre_run_command", "beforeShellExecution",
-        "Monitor",
+        "Monitor", "terminal", "launch-process", "developer__shell", "run_in_terminal", "runInTerminal", "shell_command",
     ] },
     Row { tool: "exec", kind: ToolKind::OtherShell, names: &["PowerShell", "powershell", "pwsh"] },
     Row { tool: "process", kind: ToolKind::Feed, names: &[
-        "process", "write_stdin", "write_bash", "write_powershell", "send_to_terminal",
+        "process", "write_stdin", "write_bash", "write_powershell", "send_to_terminal", "write-process",
     ] },
     Row { tool: "write", kind: ToolKind::Write, names: &[
         "Write", "write", "write_file", "create", "Create", "create_file", "fs_write", "write_to_file", "editor", "pre_write_code",
+        "save-file", "developer__write", "createFile",
     ] },
     Row { tool: "edit", kind: ToolKind::Write, names: &[
         "Edit", "MultiEdit", "NotebookEdit", "edit", "multiedit", "replace", "edit_file", "str_replace", "str_replace_editor",
-        "replace_in_file", "search_replace", "Delete", "delete_file",
+        "replace_in_file", "search_replace", "Delete", "delete_file", "str-replace-editor", "remove-files",
+        "developer__edit", "replace_string_in_file", "insert_edit_into_file", "replace_file_content", "multi_replace_file_content",
+        "undo_edit",
     ] },
     Row { tool: "apply_patch", kind: ToolKind::Patch, names: &["apply_patch", "ApplyPatch", "patch"] },
     Row { tool: "read", kind: ToolKind::Read, names: &[
         "Read", "read", "ReadFile", "read_file", "view", "view_file", "fs_read", "read_files", "beforeReadFile", "pre_read_code",
+        "readFile", "look_at", "ReadMediaFile",
     ] },
     Row { tool: "read", kind: ToolKind::Look, names: &["read_many_files"] },
     Row { tool: "grep", kind: ToolKind::Look, names: &["Grep", "grep", "grep_search", "search_file_content", "search_files"] },
     Row { tool: "find", kind: ToolKind::Look, names: &["Glob", "glob", "find", "file_search"] },
-    Row { tool: "ls", kind: ToolKind::Look, names: &["LS", "ls", "list", "list_directory", "list_dir", "list_files"] },
+    Row { tool: "ls", kind: ToolKind::Look, names: &["LS", "ls", "list", "list_directory", "list_dir", "list_files", "developer__tree"] },
     Row { tool: "web_fetch", kind: ToolKind::Web, names: &[
-        "WebFetch", "webfetch", "web_fetch", "FetchUrl", "fetch_web_content", "fetch_webpage", "read_url_content",
+        "WebFetch", "webfetch", "web_fetch", "FetchUrl", "fetch_web_content", "fetch_webpage", "read_url_content", "web-fetch",
+        "FetchURL", "fetch", "read_web_page",
     ] },
     Row { tool: "web_search", kind: ToolKind::Search, names: &[
-        "WebSearch", "websearch", "web_search", "google_web_search", "search_web",
+        "WebSearch", "websearch", "web_search", "google_web_search", "search_web", "web-search",
     ] },
     Row { tool: "harness", kind: ToolKind::Own, names: &[
         "TodoWrite", "TodoRead", "todowrite", "todoread", "todo_write", "write_todos", "update_plan", "update_todo",
@@ -80,7 +87,9 @@ const ROWS: &[Row] = &[
         "AskUserQuestion", "ask_user", "ask_user_question", "ask_followup_question", "question", "EnterPlanMode", "ExitPlanMode",
         "exit_plan_mode", "plan_mode_respond", "attempt_completion", "submit_and_exit", "report_intent", "BashOutput",
         "KillBash", "KillShell", "ToolSearch", "tool_search", "LSP", "EnterWorktree", "ExitWorktree", "SendMessage", "CronList",
-        "ListMcpResourcesTool", "TeamCreate", "TeamDelete",
+        "ListMcpResourcesTool", "TeamCreate", "TeamDelete", "todo", "todos", "TodoList", "SetTodoList", "manage_todo_list", "add_tasks",
+        "update_tasks", "view_tasklist", "reorganize_tasklist", "clarify", "delegate_task", "runSubagent", "ask-user",
+        "kill-process", "read-process", "list-processes", "read-terminal", "job_output", "job_kill",
     ] },
 ];
 
@@ -91,6 +100,17 @@ pub fn known(name: &str) -> (&str, ToolKind) {
         Some(Row { kind: ToolKind::Own, .. }) => (name, ToolKind::Own),
         Some(row) => (row.tool, row.kind),
         None => (name, ToolKind::Other),
+    }
+}
+
+/// Tools of a harness that run other tools without calling a hook for them, so that the user has to agree to each use.
+const DELEGATING: &[(&str, &[&str])] = &[("crush", &["agent", "agentic_fetch"])];
+
+/// Returns the name of a tool in rules, and what it does in this harness.
+pub fn known_in<'n>(harness: &Harness, name: &'n str) -> (&'n str, ToolKind) {
+    match DELEGATING.iter().any(|(of, tools)| *of == harness.name && tools.contains(&name)) {
+        true => (name, ToolKind::Other),
+        false => known(name),
     }
 }
 

@@ -17,7 +17,7 @@ use stockade_harness::answer::HookVerdict;
 use stockade_harness::call::{Origin, ToolCall};
 use stockade_harness::judge::Agent;
 use stockade_harness::results::{Looked, look};
-use stockade_harness::{Answers, Harness, HookRegistration, Payload, Results};
+use stockade_harness::{Answers, Harness, HookRegistration, Manual, Payload, Results};
 
 /// Harness name of a client, which forwards results and runs nothing.
 static CLIENT: Harness = Harness {
@@ -32,7 +32,7 @@ static CLIENT: Harness = Harness {
     asks_rewritten: false,
     results: Results::Replaced,
     project_variables: &[],
-    registered: HookRegistration::ByHand(""),
+    registered: HookRegistration::ByHand(Manual::Line("")),
     probes: &[],
     open: &[],
 };

@@ -20,7 +20,7 @@ use stockade_harness::answer::{HookOutput, HookVerdict, NOTHING, REFUSED, before
 use stockade_harness::call::{HookEvent, MAX_PAYLOAD, read};
 use stockade_harness::elsewhere::WAIT;
 use stockade_harness::judge::Agent;
-use stockade_harness::{Answers, Harness, Moment, heartbeat, results};
+use stockade_harness::{Answers, Harness, Moment, Unhooked, heartbeat, results};
 
 /// Deadline of an answer: far below any harness's timeout, since some harnesses run the tool when a hook times out.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -76,7 +76,17 @@ pub(crate) struct HookArgs {
 pub(crate) fn harness(text: &str) -> Result<&'static Harness, String> {
     let names =
         || stockade_harness::HARNESSES.iter().map(|harness| harness.name).collect::<Vec<_>>().join(", ");
-    Harness::named(text).ok_or_else(|| format!("known harnesses: {}", names()))
+    Harness::named(text).ok_or_else(|| match Unhooked::named(text) {
+        Some(unhooked) => {
+            format!(
+                "{}: {}; run all of it in the sandbox: {}",
+                unhooked.title,
+                unhooked.why,
+                unhooked.instead()
+            )
+        }
+        None => format!("known harnesses: {}", names()),
+    })
 }
 
 /// Answers in any case, even after a panic or a timeout.

