@@ -98,6 +98,36 @@ pub struct ListedServer {
     path: Vec<String>,
 }
 
+/// A server that is a program, as its settings start it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerProgram {
+    /// The name of the server.
+    pub name: String,
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// The variables that its settings set.
+    pub env: Vec<(String, String)>,
+}
+
+impl ServerProgram {
+    fn of(name: &str, server: &Value) -> Self {
+        let args = server.get("args").and_then(Value::as_array).into_iter().flatten();
+        let env = server.get("env").and_then(Value::as_object).into_iter().flatten();
+        Self {
+            name: name.to_owned(),
+            command: server.get("command").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            args: args.filter_map(Value::as_str).map(str::to_owned).collect(),
+            env: env.map(|(name, value)| (name.clone(), plain_text(value))).collect(),
+        }
+    }
+}
+
+fn plain_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// Returns the servers in settings by name: the user's first, then those of each project.
 pub fn servers(file: &ServersFile, text: &str) -> Result<Vec<ListedServer>, String> {
     let settings = read(text)?;
@@ -172,8 +202,15 @@ fn ours(server: &Value) -> Option<(Vec<String>, bool)> {
     (args.len() > end + 1).then_some((put, had_args))
 }
 
-/// Wraps each server that is a program. The order of `name` and `agent` records whether it had arguments.
-pub fn wrap(file: &ServersFile, text: &str, agent: &str, program: &str) -> Result<String, String> {
+/// Wraps each server that is a program, with the options that `options` returns; without options, it is not changed. The order of
+/// `name` and `agent` records whether it had arguments.
+pub fn wrap(
+    file: &ServersFile,
+    text: &str,
+    agent: &str,
+    program: &str,
+    mut options: impl FnMut(&ServerProgram) -> Option<Vec<String>>,
+) -> Result<String, String> {
     let mut text = text.to_owned();
     for ListedServer { name, wrapped, path } in servers(file, &text)? {
         if wrapped != Wrapped::No {
@@ -182,10 +219,11 @@ pub fn wrap(file: &ServersFile, text: &str, agent: &str, program: &str) -> Resul
         let plain = blanked(&text);
         let (server, _) = member(&plain, &path, None)?;
         let value: Value = part(&plain, &server)?;
+        let Some(options) = options(&ServerProgram::of(&name, &value)) else { continue };
         let (command, _) = member(&plain, &path, Some("command"))?;
         let was = plain.get(command.clone()).ok_or_else(broken)?.to_owned();
         let (args, had_args) = member(&plain, &path, Some("args"))?;
-        let words = words(&name, agent, &value, had_args);
+        let words = words(&name, agent, &ServerProgram::of(&name, &value), had_args, &options);
         let put: Vec<String> =
             words.iter().map(|word| Value::from(word.as_str()).to_string()).chain([was]).collect();
         let put = put.join(", ");
@@ -205,16 +243,22 @@ pub fn wrap(file: &ServersFile, text: &str, agent: &str, program: &str) -> Resul
     Ok(text)
 }
 
-/// Returns the words before the server: its name, its agent, and the variables of its settings.
-fn words(name: &str, agent: &str, server: &Value, had_args: bool) -> Vec<String> {
+/// Returns the words before the server: its name, its agent, the variables of its settings, and options.
+pub fn words(
+    name: &str,
+    agent: &str,
+    server: &ServerProgram,
+    had_args: bool,
+    options: &[String],
+) -> Vec<String> {
     let (own, of) = (["--name", name], ["--agent", agent]);
     let names = if had_args { [own, of] } else { [of, own] };
-    let variables = server.get("env").and_then(Value::as_object).into_iter().flatten();
-    let variables = variables.flat_map(|(name, _)| ["--env", name]);
+    let variables = server.env.iter().flat_map(|(name, _)| ["--env", name]);
     ["mcp", "wrap"]
         .into_iter()
         .chain(names.concat())
         .chain(variables)
+        .chain(options.iter().map(String::as_str))
         .chain(["--"])
         .map(str::to_owned)
         .collect()
@@ -279,6 +323,23 @@ mod tests {
 
     const FILE: &ServersFile = &ServersFile { of_projects: Some("projects"), ..row("claude", "", None) };
     const PROGRAM: &str = "stockade";
+
+    fn wrap(file: &ServersFile, text: &str, agent: &str, program: &str) -> Result<String, String> {
+        super::wrap(file, text, agent, program, |_| Some(Vec::new()))
+    }
+
+    #[test]
+    fn options_stand_before_the_program_and_are_taken_out_again() {
+        let text =
+            r#"{"mcpServers":{"a":{"command":"npx","args":["x"]},"b":{"command":"y"},"c":{"command":"z"}}}"#;
+        let options = |server: &ServerProgram| {
+            (server.name != "c").then(|| vec!["--allow-host".to_owned(), "api.example.com".to_owned()])
+        };
+        let wrapped = super::wrap(FILE, text, "claude", PROGRAM, options).unwrap();
+        assert!(wrapped.contains(r#""--allow-host", "api.example.com", "--", "npx", "x"]"#), "{wrapped}");
+        assert!(wrapped.contains(r#""c":{"command":"z"}"#), "{wrapped}");
+        assert_eq!(unwrap(FILE, &wrapped).unwrap(), text);
+    }
 
     #[test]
     fn servers_are_wrapped_and_given_back_byte_for_byte() {

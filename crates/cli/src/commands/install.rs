@@ -2,7 +2,9 @@
 #![expect(clippy::disallowed_methods, reason = "reads the home and the current directory")]
 
 pub(super) mod observe;
+mod server_trials;
 mod servers;
+mod toolchain;
 
 use std::env;
 use std::fmt::Write as _;
@@ -72,6 +74,10 @@ pub(crate) struct InstallArgs {
     /// Show the changes without writing them
     #[arg(long)]
     dry_run: bool,
+
+    /// Do not start programs and servers in the sandbox to see which work there
+    #[arg(long)]
+    no_try: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -111,7 +117,7 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit, Failure> {
     let (harness, places) = (args.harness, places()?);
     let program = rewrite::program().map_err(Failure::incomplete)?;
     if args.mcp {
-        return servers::install(harness, &places, scope(args), &program, args.dry_run);
+        return servers::install(harness, &places, scope(args), &program, (args.dry_run, !args.no_try));
     }
     let change = registration::install(harness, &places, scope(args), &program)?;
     let mut said = changed(harness, &change, args.dry_run, "already has the hooks")?;
@@ -119,6 +125,9 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit, Failure> {
     said.push_str(&observe::set(harness, mode, args.dry_run)?);
     if !args.dry_run {
         said.push_str(&told(harness, &state::look(harness, &places)));
+        if !args.no_try {
+            said.push_str(&toolchain::tried(&program, harness.name));
+        }
         said.push_str(&format!(
             "The configuration of the agent `{0}` decides about its calls: `stockade config explain agents.{0}.toolPolicy.profile`. \
              Tools of the web and of servers are refused until `agents.{0}.toolPolicy.allow` names them\n",

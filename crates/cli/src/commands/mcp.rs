@@ -2,6 +2,7 @@
 
 mod address;
 mod bridge;
+pub(super) mod launchers;
 mod pins;
 mod serve;
 mod wrap;

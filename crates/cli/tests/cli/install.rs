@@ -12,7 +12,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::hook::{ALL, Answer, Home, shell};
+use crate::hook::{ALL, Answer, Home, PLUGINS, shell};
 use crate::support::STOCKADE;
 
 /// Harnesses whose settings are written, where they are at home and in a project.
@@ -27,6 +27,14 @@ const WRITTEN: &[(&str, &str, &str)] = &[
     ("cursor", ".cursor/hooks.json", ".cursor/hooks.json"),
     ("droid", ".factory/settings.json", ".factory/settings.json"),
     ("windsurf", ".codeium/windsurf/hooks.json", ".windsurf/hooks.json"),
+    ("amp", ".config/amp/plugins/stockade.ts", ".amp/plugins/stockade.ts"),
+    ("antigravity", ".gemini/config/hooks.json", ".agents/hooks.json"),
+    ("auggie", ".augment/settings.json", ".augment/settings.json"),
+    ("crush", ".config/crush/crush.json", "crush.json"),
+    ("goose", ".agents/plugins/stockade/hooks/hooks.json", ".agents/plugins/stockade/hooks/hooks.json"),
+    ("kilo", ".config/kilo/plugins/stockade.js", ".kilo/plugins/stockade.js"),
+    ("pi", ".pi/agent/extensions/stockade.js", ".pi/extensions/stockade.js"),
+    ("vscode", ".copilot/hooks/stockade-vscode.json", ".github/hooks/stockade-vscode.json"),
 ];
 
 /// Settings as people write them.
@@ -80,7 +88,10 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
+/// Runs this program. What `install` tries in the sandbox is another matter, and takes its time.
 fn run(home: &Home, args: &[&str]) -> Output {
+    let quick = (args.first() == Some(&"install")).then_some("--no-try");
+    let args: &[&str] = &args.iter().copied().chain(quick).collect::<Vec<_>>();
     home.run(STOCKADE, args, b"")
 }
 
@@ -96,7 +107,7 @@ fn status(home: &Home, harness: &str) -> Value {
 fn install_and_uninstall_leave_settings_unchanged() {
     for (harness, user, project) in WRITTEN {
         for (flag, name) in [("--user", user), ("--project", project)] {
-            let is_settings = !["copilot", "cline", "opencode"].contains(harness);
+            let is_settings = is_settings(harness);
             // The texts are read in the same way for all of them.
             let some = if *harness == "claude" { TEXTS } else { TEXTS.get(1..3).unwrap() };
             let texts = some.iter().map(|text| Some(*text)).filter(|_| is_settings);
@@ -159,7 +170,7 @@ fn later_changes_of_settings_are_kept() {
 fn an_older_registration_is_replaced() {
     for (harness, user, _) in WRITTEN {
         for text in [None, Some(TEXTS[1])] {
-            let is_settings = !["copilot", "cline", "opencode"].contains(harness);
+            let is_settings = is_settings(harness);
             let home = Home::new();
             fs::create_dir_all(home.path().join(".local/state")).unwrap();
             let file = home.path().join(user);
@@ -307,7 +318,7 @@ fn an_installed_hook_denies_if_its_program_fails() {
         ("killed", Some("#!/bin/sh\nkill -9 $$\n")),
         ("no program", Some("\x7fELF nonsense")),
     ];
-    for (harness, ..) in ALL.iter().filter(|(harness, ..)| !["opencode", "openclaw"].contains(harness)) {
+    for (harness, ..) in ALL.iter().filter(|(harness, ..)| !PLUGINS.contains(harness)) {
         let home = Home::new();
         // A copy by another path, which then goes away or changes; names with spaces and quotes are quoted.
         let copy = home.path().join("it's here/stockade");
@@ -337,7 +348,12 @@ fn an_installed_hook_denies_if_its_program_fails() {
 
 /// The line that is registered before a tool is used.
 fn registered(home: &Home, program: &Path, harness: &str) -> String {
-    let output = home.run(program.to_str().unwrap(), &["install", harness, "--dry-run"], b"");
+    let project = (harness == "kiro").then_some("--project");
+    let args: Vec<&str> = ["install", harness, "--dry-run"].into_iter().chain(project).collect();
+    let output = home.run(program.to_str().unwrap(), &args, b"");
+    if let Some(file) = appended(harness) {
+        return appended_line(home, &String::from_utf8_lossy(&output.stderr), file);
+    }
     let said =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let begins = |line: &&str| line.contains("o=$(") && !line.contains("--after");
@@ -349,6 +365,41 @@ fn registered(home: &Home, program: &Path, harness: &str) -> String {
         }
         None => line.get(line.find("o=$(").unwrap()..).unwrap().to_owned(),
     }
+}
+
+/// The file to which the user appends the hook, where this program does not write it.
+fn appended(harness: &str) -> Option<&'static str> {
+    match harness {
+        "kimi" => Some(".kimi-code/config.toml"),
+        "hermes" => Some(".hermes/config.yaml"),
+        _ => None,
+    }
+}
+
+/// The line in that file after the command that the refusal names.
+fn appended_line(home: &Home, said: &str, file: &str) -> String {
+    let (_, how) = said.split_once("  help: ").unwrap_or_else(|| panic!("{said}"));
+    fs::create_dir_all(home.path().join(file).parent().unwrap()).unwrap();
+    assert!(home.run("/bin/sh", &["-c", how.trim()], b"").status.success(), "{how}");
+    let text = fs::read_to_string(home.path().join(file)).unwrap();
+    let (_, quoted) = text.split_once("command").unwrap();
+    serde_json::from_str(quoted.lines().next().unwrap().trim_start_matches([':', ' ', '='])).unwrap()
+}
+
+#[test]
+fn a_program_without_hooks_is_refused_with_what_protects() {
+    let home = Home::new();
+    for name in ["aider", "continue"] {
+        let refused = run(&home, &["install", name]);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains("hooks") && said.contains("stockade exec --allow-host"), "{said}");
+    }
+    let refused = run(&home, &["install", "kiro"]);
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("stockade install kiro --project"),
+        "{refused:?}"
+    );
 }
 
 /// No registration that lets a tool be used is called good.
@@ -466,7 +517,7 @@ fn a_modified_hook_is_not_reported_as_working() {
             ("type", json!("prompt")),
         ] {
             let mut changed = written.clone();
-            for list in changed["hooks"].as_object_mut().unwrap().values_mut() {
+            for list in changed[root(harness)].as_object_mut().unwrap().values_mut() {
                 let entry = &mut list[0];
                 let hook = if entry.get("hooks").is_some() { &mut entry["hooks"][0] } else { entry };
                 hook[member] = value.clone();
@@ -482,13 +533,18 @@ fn a_modified_hook_is_not_reported_as_working() {
             );
             // It is ours still, and goes.
             assert!(run(&home, &["uninstall", harness]).status.success());
-            assert!(!fs::read_to_string(&file).unwrap().contains("stockade"), "{harness}, {member}");
+            assert!(!fs::read_to_string(&file).unwrap().contains(" hook --harness "), "{harness}, {member}");
         }
     }
 }
 
+/// The member of settings with the hooks.
+fn root(harness: &str) -> &str {
+    if harness == "antigravity" { "stockade" } else { "hooks" }
+}
+
 fn is_settings(harness: &str) -> bool {
-    !["copilot", "cline", "opencode"].contains(&harness)
+    !["copilot", "cline", "opencode", "amp", "goose", "kilo", "pi", "vscode"].contains(&harness)
 }
 
 /// Who puts hooks of their own beside ours, in the same group too, keeps them.
@@ -502,7 +558,7 @@ fn other_hooks_are_kept() {
         let mut changed: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
         let theirs =
             [json!({"command": "audit.sh"}), json!({"command": "audit.sh && stockade hook --harness x"})];
-        for list in changed["hooks"].as_object_mut().unwrap().values_mut() {
+        for list in changed[root(harness)].as_object_mut().unwrap().values_mut() {
             let hooks = if list[0].get("hooks").is_some() { &mut list[0]["hooks"] } else { list };
             hooks.as_array_mut().unwrap().insert(0, theirs[0].clone());
         }
@@ -511,7 +567,7 @@ fn other_hooks_are_kept() {
         let before = fs::read(&file).unwrap();
         assert!(run(&home, &["install", harness]).status.success(), "{harness}");
         assert_eq!(fs::read(&file).unwrap(), before, "{harness}");
-        for list in changed["hooks"].as_object_mut().unwrap().values_mut() {
+        for list in changed[root(harness)].as_object_mut().unwrap().values_mut() {
             let hooks = if list[0].get("hooks").is_some() { &mut list[0]["hooks"] } else { list };
             hooks.as_array_mut().unwrap().push(theirs[1].clone());
         }
@@ -525,7 +581,7 @@ fn other_hooks_are_kept() {
         );
         assert!(run(&home, &["uninstall", harness]).status.success());
         let left: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-        for (event, list) in left["hooks"].as_object().unwrap() {
+        for (event, list) in left[root(harness)].as_object().unwrap() {
             let hooks = list[0].get("hooks").unwrap_or(list);
             assert_eq!(*hooks, json!(theirs), "{harness}, {event}");
         }
@@ -599,6 +655,11 @@ fn ineffective_registrations_of_other_harnesses_are_reported() {
         ("copilot", |home| write(&home.path().join(".copilot/config.json"), "{\"disableAllHooks\": true}")),
         // It is not known that it was loaded.
         ("opencode", |_| {}),
+        ("kilo", |_| {}),
+        ("pi", |_| {}),
+        ("amp", |_| {}),
+        // Some versions call no hooks of this file.
+        ("antigravity", |_| {}),
         ("droid", |home| write(&home.path().join(".factory/hooks.json"), "{}")),
     ];
     for (harness, breaks) in broken {
@@ -609,11 +670,24 @@ fn ineffective_registrations_of_other_harnesses_are_reported() {
         let row = status(&home, harness);
         assert!(row["refuses"] == false && row["fix"].is_string(), "{row}");
     }
-    for harness in ["gemini", "qwen", "cline", "copilot", "cursor", "droid", "windsurf"] {
+    for harness in [
+        "gemini", "qwen", "cline", "copilot", "cursor", "droid", "windsurf", "auggie", "crush", "goose",
+        "vscode",
+    ] {
         let home = Home::new();
         assert!(run(&home, &["install", harness]).status.success());
         assert_eq!(status(&home, harness)["refuses"], true, "{harness}");
     }
+    // What is not in use is not reported, also where its settings would be in a directory of others.
+    let home = Home::new();
+    fs::create_dir_all(home.path().join(".copilot/hooks")).unwrap();
+    fs::create_dir_all(home.project().join(".agents/skills")).unwrap();
+    let said = String::from_utf8_lossy(&run(&home, &["status"]).stdout).into_owned();
+    assert!(!["Crush", "VS Code", "Antigravity", "Goose"].iter().any(|name| said.contains(name)), "{said}");
+    // Hooks for all projects are not supported by one of them.
+    let home = Home::new();
+    assert!(run(&home, &["install", "kiro", "--project"]).status.success());
+    assert_eq!(status(&home, "kiro")["refuses"], true);
 }
 
 /// What a project brings along is not run to see what it does.

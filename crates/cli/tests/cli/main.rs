@@ -51,6 +51,9 @@ mod hostile;
 mod install;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod install_trials;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod killed;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

@@ -137,6 +137,29 @@ pub(super) fn ended(plan: &Plan, outcome: &Outcome, agent: Option<&str>) {
     hidden.iter().for_each(|program| say(&program.text(agent)));
 }
 
+/// Reports that a server did not start because its program is not in the sandbox. A client shows at most this.
+pub(in crate::commands) fn server_not_found(report: &RunReport) {
+    let RunReport { plan, outcome, .. } = report;
+    if !matches!(outcome.end, End::NotFound | End::NotExecutable | End::Exited(127)) {
+        return;
+    }
+    let program = plan.program.to_string_lossy();
+    let program = escape(&program);
+    let hidden = hidden_programs::find(plan, outcome.end);
+    if hidden.is_empty() {
+        say(&format!(
+            "the server did not start: {program} was not found, or needs a program that was not found"
+        ));
+    }
+    for program in hidden {
+        say(&format!(
+            "the server did not start: {} is in {}, which is not visible in the sandbox; put `--ro {1}` before the `--` of its arguments",
+            program.name,
+            escape_path(&program.folder)
+        ));
+    }
+}
+
 /// Returns the directory to make writable: the parent, except for an entry of the root directory.
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|around| around.parent().is_some()).unwrap_or(path)

@@ -1,25 +1,49 @@
 //! `stockade install --mcp`: wraps the MCP servers in the settings of a harness.
 
+use stockade_guard::command::shell::quote_argv;
 use stockade_text::{escape, escape_path};
 
+use super::server_trials::Trial;
 use super::{difference, print};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use stockade_harness::Harness;
-use stockade_harness::mcp_servers::{ListedServer, Wrapped, servers, servers_file, unwrap, wrap};
+use stockade_harness::mcp_servers::{
+    ListedServer, ServerProgram, Wrapped, servers, servers_file, unwrap, wrap,
+};
 use stockade_harness::registration::{self, SettingsChange, SettingsFolders, SettingsScope};
 
-/// Wraps each server in `stockade mcp wrap`, and lists the manual steps.
+/// Wraps each server in `stockade mcp wrap`, and lists the manual steps. With `tries`, a server that does not answer in the sandbox
+/// is not changed.
 pub(super) fn install(
     harness: &Harness,
     places: &SettingsFolders,
     scope: SettingsScope,
     program: &str,
-    is_dry: bool,
+    (is_dry, tries): (bool, bool),
 ) -> Result<Exit, Failure> {
-    let change =
-        registration::servers(harness, places, scope, |file, text| wrap(file, text, harness.name, program))?;
-    let mut said = changed(&change, is_dry, "no unwrapped server")?;
+    let trial = Trial { program, agent: harness.name, project: &places.project, home: &places.home };
+    let mut said = String::new();
+    let mut options = |server: &ServerProgram| {
+        if !tries {
+            return Some(Vec::new());
+        }
+        let name = escape(&server.name);
+        match trial.options(server) {
+            Ok(options) => {
+                said.push_str(&format!("`{name}` answers in the sandbox{}\n", with(&options)));
+                Some(options)
+            }
+            Err(why) => {
+                said.push_str(&format!("`{name}` was not changed: {why}\n"));
+                None
+            }
+        }
+    };
+    let change = registration::servers(harness, places, scope, |file, text| {
+        wrap(file, text, harness.name, program, &mut options)
+    })?;
+    said.push_str(&changed(&change, is_dry, "no server to wrap")?);
     said.push_str(&left(harness, &change)?);
     if !change.is_none() && !is_dry {
         said.push_str(&format!(
@@ -30,6 +54,15 @@ pub(super) fn install(
         ));
     }
     print(&said, Exit::Clean)
+}
+
+/// Describes the options of a server.
+fn with(options: &[String]) -> String {
+    if options.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", escape(&quote_argv(options.iter().map(String::as_str))))
+    }
 }
 
 /// Unwraps the servers.

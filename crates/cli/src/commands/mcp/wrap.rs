@@ -12,8 +12,9 @@ use stockade_guard::RunRecord;
 use tempfile::TempDir;
 
 use super::address::Address;
+use super::launchers::launched;
 use crate::args::HELP;
-use crate::commands::exec::{ExecArgs, NotPrepared, RULES_FIX, prepare, started};
+use crate::commands::exec::{ExecArgs, NotPrepared, RULES_FIX, prepare, report, started};
 use crate::failure::Failure;
 use stockade_harness::call::Origin;
 use stockade_harness::mcp_servers::is_server_name;
@@ -132,6 +133,10 @@ pub(crate) struct WrapArgs {
     #[arg(long)]
     no_rules: bool,
 
+    /// Start the program of the package in DIR that `npx` or `uvx` would download; 'stockade install --mcp' sets it
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    installed: Option<PathBuf>,
+
     /// Server program and its arguments
     #[arg(last = true, required_unless_present = "url", value_name = "SERVER")]
     command: Vec<OsString>,
@@ -203,6 +208,9 @@ fn try_run(args: &WrapArgs) -> Result<ExitCode, Failure> {
     if let (Err(error), _) = &ended {
         crate::agent_run::say(&format!("stockade: {}\n", stockade_text::escape(&error.to_string())));
     }
+    if let (Ok(report), None) = &ended {
+        report::server_not_found(report);
+    }
     Ok(wrap::exit(&ended))
 }
 
@@ -217,6 +225,18 @@ fn server_name(args: &WrapArgs, address: Option<&Address>) -> Result<String, Fai
         _ => Err(Failure::usage("the name of the program is not a valid server name")
             .with_help("set one with --name NAME")),
     }
+}
+
+/// Returns the command of the server: the given one, or that of the installed package that it would download.
+fn started_by(args: &WrapArgs) -> Result<Vec<OsString>, Failure> {
+    let Some(folder) = &args.installed else { return Ok(args.command.clone()) };
+    let words: Vec<String> = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let launched = words.split_first().and_then(|(program, rest)| launched(program, rest));
+    let launched = launched.ok_or_else(|| {
+        Failure::usage("--installed is for `npx PACKAGE` and `uvx PACKAGE` alone")
+            .with_help("leave out --installed")
+    })?;
+    launched.command(folder).map_err(Failure::incomplete)
 }
 
 /// Returns the equivalent arguments of `stockade exec`, parsed by the same code.
@@ -235,13 +255,17 @@ fn exec_args(
         }));
     };
     let workspace = args.workspace.as_deref().or(nothing).map(|folder| folder.as_os_str().to_owned());
-    let command = address.map_or_else(|| Ok(args.command.clone()), Address::command)?;
+    let command = address.map_or_else(|| started_by(args), Address::command)?;
     if let Some(address) = address {
         add("allow-host", &mut [OsString::from(address.host())].iter());
         add("secret", &mut args.secrets.iter().map(OsString::from).collect::<Vec<_>>().iter());
         add("ro", &mut command.first().into_iter());
     }
     add("workspace", &mut workspace.iter());
+    add(
+        "ro",
+        &mut args.installed.iter().map(|folder| folder.as_os_str().to_owned()).collect::<Vec<_>>().iter(),
+    );
     add("ro", &mut args.ro.iter());
     add("rw", &mut args.rw.iter());
     add("allow-host", &mut args.allow_host.iter());
