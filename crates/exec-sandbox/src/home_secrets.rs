@@ -16,7 +16,7 @@ pub(crate) enum Nearness {
 }
 
 fn with_view(view: SandboxView) -> impl Iterator<Item = &'static str> {
-    let rows = names().filter(move |name: &&Name| name.scope == Scope::Home && name.view == view);
+    let rows = names().filter(move |name: &&Name| name.scope == Scope::Home && name.view() == view);
     rows.flat_map(|name| name.paths).copied()
 }
 

@@ -24,9 +24,9 @@ pub(crate) enum Answer {
 /// Returns how files of a row are treated in a workspace, if they are.
 pub(crate) fn answer(name: &Name) -> Option<Answer> {
     match name.write {
-        _ if name.view == SandboxView::Masked => Some(Answer::Hide),
-        _ if name.view == SandboxView::MaskedWithSecret => Some(Answer::HideWithSecret),
-        _ if name.view == SandboxView::Reported => Some(Answer::ReportSecrets),
+        _ if name.view() == SandboxView::Masked => Some(Answer::Hide),
+        _ if name.view() == SandboxView::MaskedWithSecret => Some(Answer::HideWithSecret),
+        _ if name.view() == SandboxView::Reported => Some(Answer::ReportSecrets),
         Write::Protect | Write::Refuse if name.is_obeyed() => Some(Answer::Protect),
         Write::Report if name.is_obeyed() => Some(Answer::Report),
         _ => None,

@@ -117,7 +117,8 @@ fn in_order(protected: &mut Vec<ProtectedEntry>) {
     protected.dedup_by(|one, other| {
         let is_same = one.path == other.path;
         // A symlink in a repository may also have the name of a repository's part.
-        if is_same && other.mode == ProtectionMode::Check {
+        // A name may start programs and hold secrets: then it is hidden.
+        if is_same && (other.mode == ProtectionMode::Check || one.mode == ProtectionMode::Hide) {
             std::mem::swap(one, other);
         }
         is_same
@@ -329,7 +330,7 @@ impl<S: Sink> Search<'_, S> {
         for beginning in IN_ANY_FOLDER.with(&lossy) {
             self.found_nothing = false;
             match beginning.rest {
-                Some(rest) => self.below(here, name, rest).iter().for_each(|path| {
+                Some(rest) => self.below(here, beginning.name, name, rest).iter().for_each(|path| {
                     self.answer(here, beginning.name, path);
                 }),
                 None if is_of_files(beginning.name) && kind != FileType::RegularFile => {}
@@ -366,14 +367,15 @@ impl<S: Sink> Search<'_, S> {
     }
 
     /// Returns the paths below a name that match the rest of a pattern. Only its last component may have wildcards.
-    fn below(&self, here: &Here<'_>, name: &Path, rest: &str) -> Vec<PathBuf> {
+    fn below(&self, here: &Here<'_>, row: &Name, name: &Path, rest: &str) -> Vec<PathBuf> {
         if !rest.contains('*') {
             return vec![name.join(rest)];
         }
         let (folder, last) = rest.rsplit_once('/').unwrap_or(("", rest));
         let folder = name.join(folder);
         let names = list_below(here.folder, &folder);
-        names.into_iter().filter(|name| fits(&fold_os(name), last)).map(|name| folder.join(name)).collect()
+        let paths = names.into_iter().filter(|name| fits(&fold_os(name), last)).map(|name| folder.join(name));
+        paths.filter(|path| !row.excepts(path.iter().map(OsStr::to_string_lossy))).collect()
     }
 
     /// Handles the parts of a repository that run programs.

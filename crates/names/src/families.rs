@@ -14,7 +14,8 @@ mod tasks;
 mod traces;
 mod workspaces;
 
-use crate::name::{Kind, Name, Read, SandboxView, Scope, Tools, Write};
+use crate::name::{Kind, Name, Scope, Write};
+use crate::secrecy::{Needed, Secrecy};
 
 /// Rows about the tools of one family.
 #[derive(Debug, Clone, Copy)]
@@ -56,9 +57,8 @@ const STARTS: Name = Name {
     paths: &[],
     but: &[],
     write: Write::Protect,
-    read: Read::Free,
-    tools: Tools::Configured,
-    view: SandboxView::Shown,
+    secrecy: Secrecy::Public,
+    needed: Needed::Nothing,
     why: "",
     matches: &[],
     clean: &[],
@@ -73,5 +73,12 @@ const AT_HOME: Name = Name { scope: Scope::Home, write: Write::Refuse, ..STARTS 
 /// Files in any directory that instruct agents.
 const INSTRUCTS: Name = Name { kind: Kind::InstructsAgents, write: Write::Report, ..STARTS };
 
-/// Files in any directory that contain secrets.
-const SECRET: Name = Name { kind: Kind::HoldsSecrets, write: Write::Free, tools: Tools::Forbidden, ..STARTS };
+/// Files in any directory that contain secrets, and nothing else.
+const SECRET: Name =
+    Name { kind: Kind::HoldsSecrets, write: Write::Free, secrecy: Secrecy::Secret, ..STARTS };
+
+/// Files in any directory that often contain secrets.
+const MAY_HOLD_SECRET: Name = Name { secrecy: Secrecy::MayHoldSecret, ..SECRET };
+
+/// Files in any directory in which secrets are rare, and which programs and agents read all the time.
+const SETTINGS: Name = Name { secrecy: Secrecy::Settings, needed: Needed::Itself, ..SECRET };

@@ -4,7 +4,8 @@
 //! Every row answers one question: *what does some program on the host run, or some agent obey, because a file of
 //! this name exists?* A command that may write `.vscode/tasks.json` can run any program once the user opens the
 //! folder, and one that may write `CLAUDE.md` instructs the next agent. Rows about secrets name files that no command
-//! needs to read. Each row lists the consequences for a writer, a reader, a file tool and a sandbox.
+//! needs to read. Each row lists the consequence for a writer and one level of secrecy, from which commands, file tools
+//! and sandboxes derive their answers.
 //!
 //! ```
 //! use stockade_names::{Root, Write, treatment};
@@ -29,6 +30,7 @@ mod fold;
 mod lookup;
 mod name;
 mod pattern;
+mod secrecy;
 mod variables;
 mod workspaces;
 
@@ -36,8 +38,9 @@ pub use access::Access;
 pub use families::{FAMILIES, Family, names};
 pub use fold::fold;
 pub use lookup::{Beginning, Beginnings, Hit, Root, hits, obeyed, treatment};
-pub use name::{Kind, Name, Read, SandboxView, Scope, Tools, Treatment, Write};
+pub use name::{Kind, Name, Scope, Treatment, Write};
 pub use pattern::fits;
+pub use secrecy::{Needed, Read, SandboxView, Secrecy};
 pub use variables::{
     HELPER_VARIABLES, HISTORY_VARIABLES, LOADER_VARIABLES, NODE_VARIABLES, SEARCH_VARIABLES,
     SEPARATOR_VARIABLES, TOOLCHAIN_VARIABLES, TRACE_VARIABLES, obeyed_variable,

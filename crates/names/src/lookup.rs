@@ -161,6 +161,15 @@ fn beginning_with(table: &Table, name: &str) -> impl Iterator<Item = (usize, &'s
     table.may_begin_with(name).filter(move |(_, it)| it.has_ends_of(name) && fits(name, it.first()))
 }
 
+impl Name {
+    /// Whether a path that one of the row's paths matches is an exception.
+    pub fn excepts<N: AsRef<str>>(&self, path: impl IntoIterator<Item = N>) -> bool {
+        let path: Vec<N> = path.into_iter().collect();
+        let path: Vec<Cow<'_, str>> = path.iter().map(|name| fold(name.as_ref())).collect();
+        is_excepted(self, &path)
+    }
+}
+
 /// Whether a folded path is an exception of a row, one that only looks the same.
 fn is_excepted(name: &Name, path: &[Cow<'_, str>]) -> bool {
     name.but.iter().any(|end| {

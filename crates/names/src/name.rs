@@ -1,5 +1,7 @@
 //! Rows of the table: names of one tool with the same meaning and treatment.
 
+use crate::secrecy::{Needed, Read, SandboxView, Secrecy};
+
 /// A row: names of one tool, their meaning and their treatment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Name {
@@ -18,12 +20,10 @@ pub struct Name {
     pub but: &'static [&'static str],
     /// Consequence for a command that writes such a file.
     pub write: Write,
-    /// Consequence for a command that reads it.
-    pub read: Read,
-    /// Consequence for an agent's file tools.
-    pub tools: Tools,
-    /// What a sandboxed command sees of it.
-    pub view: SandboxView,
+    /// How secret it is.
+    pub secrecy: Secrecy,
+    /// What sandboxed commands need of it.
+    pub needed: Needed,
     /// Why such a file matters.
     pub why: &'static str,
     /// Example paths that match, relative to the scope.
@@ -97,54 +97,15 @@ pub enum Write {
     Refuse,
 }
 
-/// Consequence for a command that reads a file, from mildest to strictest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Read {
-    /// Reading has no consequence.
-    #[default]
-    Free,
-    /// The user is asked.
-    Ask,
-    /// Refused without a question.
-    Refuse,
-}
-
-/// Access of an agent's file tools, from mildest to strictest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Tools {
-    /// As configured for any other file.
-    #[default]
-    Configured,
-    /// Neither read nor write access.
-    Forbidden,
-}
-
-/// What a sandboxed command sees of a file, from mildest to strictest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum SandboxView {
-    /// The file, where its directory is visible.
-    #[default]
-    Shown,
-    /// The file; a secret in it is reported. Programs that the command needs would not work without it.
-    Reported,
-    /// As [masked](Self::Masked), if it contains a secret. Most files of this name do not.
-    MaskedWithSecret,
-    /// A device that cannot be opened in place of the file, also where its directory is visible, unless the
-    /// repository contains the file with the same content. In the home, a request to share it by name is refused.
-    Masked,
-    /// Nothing; a request to share it, or a directory that contains it, is refused.
-    Withheld,
-}
-
 /// The strictest treatment of several rows, for each kind of access separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Treatment {
     /// Consequence of writing.
     pub write: Write,
-    /// Consequence for a command that reads it.
+    /// How secret it is.
+    pub secrecy: Secrecy,
+    /// Consequence for a command or file tool that reads it.
     pub read: Read,
-    /// Consequence for an agent's file tools.
-    pub tools: Tools,
     /// What a sandboxed command sees of it.
     pub view: SandboxView,
 }
@@ -155,8 +116,8 @@ impl Treatment {
     pub fn or(self, other: Self) -> Self {
         Self {
             write: self.write.max(other.write),
+            secrecy: self.secrecy.max(other.secrecy),
             read: self.read.max(other.read),
-            tools: self.tools.max(other.tools),
             view: self.view.max(other.view),
         }
     }
@@ -172,7 +133,19 @@ impl Name {
     /// Returns the treatment of the row.
     #[must_use]
     pub const fn treatment(&self) -> Treatment {
-        Treatment { write: self.write, read: self.read, tools: self.tools, view: self.view }
+        Treatment { write: self.write, secrecy: self.secrecy, read: self.read(), view: self.view() }
+    }
+
+    /// Returns the consequence for a command or file tool that reads the files.
+    #[must_use]
+    pub const fn read(&self) -> Read {
+        self.secrecy.read(self.scope)
+    }
+
+    /// Returns what a sandboxed command sees of the files.
+    #[must_use]
+    pub const fn view(&self) -> SandboxView {
+        self.secrecy.view(self.needed, self.scope)
     }
 
     /// Whether the files are obeyed, as opposed to merely stored.

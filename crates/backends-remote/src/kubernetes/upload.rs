@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use stockade_files::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};
-use stockade_names::{Hit, Kind, Root, hits};
+use stockade_names::{Hit, Root, Secrecy, hits};
 
 use stockade_exec_sandbox::SandboxSpec;
 
@@ -153,7 +153,7 @@ impl Walk<'_> {
     /// What holds secrets, what is hidden, and what a cluster takes for more than a name.
     fn stays_here(&self, names: &[String]) -> bool {
         let path = names.iter().fold(self.spec.workspace.clone(), |path, name| path.join(name));
-        let holds_secrets = |hit: &Hit| matches!(hit.name.kind, Kind::HoldsSecrets | Kind::GrantsAccess);
+        let holds_secrets = |hit: &Hit| hit.name.secrecy > Secrecy::Public;
         self.spec.hidden.iter().any(|hidden| path.starts_with(hidden))
             || names.iter().any(|name| name.starts_with(".."))
             || hits(Root::Folder, names).iter().any(holds_secrets)

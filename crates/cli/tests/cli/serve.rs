@@ -18,6 +18,7 @@ mod pooled;
 mod refused_hosts;
 mod repositories;
 mod rules;
+mod secrecy;
 mod sessions;
 mod sockets;
 mod streamed;

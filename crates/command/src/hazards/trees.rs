@@ -256,7 +256,7 @@ fn holds_homes(folder: &Target) -> bool {
 
 /// Returns the paths of secrets in a home and on a machine, from the examples of the table.
 static SECRETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
-    let rows = names().filter(|name| name.read == Read::Refuse);
+    let rows = names().filter(|name| name.read() == Read::Refuse);
     let spelled = rows.flat_map(|row| {
         let start = match row.scope {
             Scope::Machine => "/",

@@ -100,7 +100,7 @@ fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Rule> {
         rules.extend(there.map(|(path, why)| rule(path, Does::AllowRead, why)));
     }
     let secrets = names().filter(|name| {
-        name.scope == Scope::Home && matches!(name.view, SandboxView::Withheld | SandboxView::Masked)
+        name.scope == Scope::Home && matches!(name.view(), SandboxView::Withheld | SandboxView::Masked)
     });
     // A name pattern is denied with its parent directory, because planning does not read directories.
     let secrets = secrets.flat_map(|name| name.paths).map(|path| {

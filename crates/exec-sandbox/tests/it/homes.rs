@@ -109,7 +109,7 @@ fn viewer() {
 
 /// Every path of the home that the table withholds or masks, with a letter where it has a star.
 fn credentials() -> Vec<(&'static Name, String)> {
-    let rows = names().filter(|name| name.scope == Scope::Home && name.view != SandboxView::Shown);
+    let rows = names().filter(|name| name.scope == Scope::Home && name.view() != SandboxView::Shown);
     rows.flat_map(|name| name.paths.iter().map(move |path| (name, path.replace('*', "x")))).collect()
 }
 

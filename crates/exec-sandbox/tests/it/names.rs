@@ -159,16 +159,16 @@ fn secrets_in_the_workspace_are_hidden() {
 #[test]
 fn work_on_a_tracked_secret_goes_on_until_another_program_changes_it() {
     let Some(live) = Live::new() else { return };
-    fs::write(live.workspace().join(".env.test"), "A=1\n").unwrap();
+    fs::write(live.workspace().join(".env.staging"), "A=1\n").unwrap();
     repository(&live);
     let author = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
-    live.script("echo B=2 >> .env.test");
-    let said =
-        live.script(&format!("cat .env.test; {author}; git commit -qam second && echo C=3 >> .env.test"));
+    live.script("echo B=2 >> .env.staging");
+    let said = live
+        .script(&format!("cat .env.staging; {author}; git commit -qam second && echo C=3 >> .env.staging"));
     assert_eq!(said, "A=1\nB=2\n");
-    let file = live.workspace().join(".env.test");
+    let file = live.workspace().join(".env.staging");
     fs::write(&file, read(&file).replace("C=3", "T=9")).unwrap();
-    let said = live.script("cat .env.test; echo end");
+    let said = live.script("cat .env.staging; echo end");
     assert!(!said.contains("T=9") && said.ends_with("end\n"), "{said}");
 }
 

@@ -31,10 +31,10 @@ fn git(live: &Live, arguments: &[&str]) -> String {
 
 /// Each path of the rows with a view, as a file eight folders deep.
 fn paths_with(view: SandboxView) -> Vec<(&'static Name, PathBuf)> {
-    let rows = names().filter(move |name| name.view == view && name.scope == Scope::Anywhere);
+    let rows = names().filter(move |name| name.view() == view && name.scope == Scope::Anywhere);
     let paths = rows.flat_map(|name| name.paths.iter().map(move |path| (name, path.replace('*', "x"))));
-    let deep = |(at, (name, path)): (usize, (&'static Name, String))| {
-        (name, Path::new(&format!("a/b/c/d/e/f/g/{at}")).join(path))
+    let deep = move |(at, (name, path)): (usize, (&'static Name, String))| {
+        (name, Path::new(&format!("a/b/c/d/e/f/{view:?}/{at}")).join(path))
     };
     paths.enumerate().map(deep).collect()
 }

@@ -3,15 +3,15 @@
 //! A file or directory that belongs to one tool alone is withheld; it never has to be shared. Credentials in a
 //! directory that is worth sharing, such as a package manager's cache, are masked individually.
 
-use super::SECRET;
-use crate::name::{Name, SandboxView, Scope, Tools};
+use super::MAY_HOLD_SECRET;
+use crate::name::{Name, Scope};
+use crate::secrecy::Needed;
 
 /// Never shared, and neither is a directory that contains it.
-const WITHHELD: Name =
-    Name { scope: Scope::Home, tools: Tools::Configured, view: SandboxView::Withheld, ..SECRET };
+const WITHHELD: Name = Name { scope: Scope::Home, ..MAY_HOLD_SECRET };
 
 /// Masked where its directory is shared.
-const MASKED: Name = Name { view: SandboxView::Masked, ..WITHHELD };
+const MASKED: Name = Name { needed: Needed::Around, ..WITHHELD };
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Name] = &[
@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Name] = &[
         id: "operations-credentials",
         tool: "Tools that run machines and clusters",
         paths: &[
-            ".terraformrc", ".tfvars", ".vault", ".vault-token", ".vault_pass", ".vault_pass.txt", ".vault_password", ".consul", ".nomad", ".chef",
+            ".terraformrc", ".tfvars", ".vault", ".vault_pass", ".vault_pass.txt", ".vault_password", ".consul", ".nomad", ".chef",
             ".puppetlabs", ".rancher", ".argocd", ".helm", ".dockercfg", ".podman", ".k8slens", ".teleport", ".boundary", ".sentryclirc",
             ".newrelic", ".datadogrc", ".dogrc", ".honeycomb", ".pagerduty", ".splunkrc", ".jenkins-cli", ".jenkins", ".circleci", ".travis",
             ".buildkite", ".drone", ".concourse", ".flyrc", ".sops", ".age", ".vmware", ".govc", ".esxcli", ".racadm", ".ipmi", ".salt", ".multipass",
@@ -91,10 +91,10 @@ pub(super) const ROWS: &[Name] = &[
         id: "package-credentials-inside",
         tool: "Package managers",
         paths: &[
-            ".cargo/credentials*", ".cargo/config", ".cargo/config.toml", ".m2/settings.xml", ".m2/settings-security.xml", ".m2/settings*.xml",
+            ".cargo/config", ".cargo/config.toml", ".m2/settings.xml", ".m2/settings-security.xml", ".m2/settings*.xml",
             ".m2/toolchains.xml", ".gradle/gradle.properties", ".gradle/init.gradle*", ".gradle/init.d", ".gradle/credentials*",
             ".gradle/.gradle-enterprise-keys", ".gradle/develocity", ".ivy2/.credentials", ".ivy2/credentials*", ".sbt/.credentials",
-            ".sbt/credentials*", ".sbt/repositories", ".gem/credentials", ".bundle/config", ".composer/auth.json", ".composer/config.json",
+            ".sbt/credentials*", ".sbt/repositories", ".bundle/config", ".composer/auth.json", ".composer/config.json",
             ".nuget/NuGet", ".nuget/*.Config", ".cabal/config", ".cabal/credentials", ".stack/upload", ".pub-cache/credentials.json",
             ".pub-cache/pub-tokens.json", ".conan/*registry*", ".conan/.conan.db", ".conan2/*credentials*", ".conan2/.conan.db", ".nvm/.npmrc",
             ".bun/.npmrc", ".volta/.npmrc", ".pnpm-store/.npmrc", ".julia/servers", ".conda/.token", ".conda/environments_token",
@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Name] = &[
             ".cache/pypoetry/auth.toml", ".cocoapods/trunk", ".spago/credentials", ".elm/credentials",
         ],
         why: "Tokens beside libraries that were fetched, which a command may need.",
-        matches: &[".cargo/credentials.toml", ".m2/settings.xml", ".gradle/gradle.properties", ".nvm/.npmrc"],
+        matches: &[".cargo/config", ".m2/settings.xml", ".gradle/gradle.properties", ".nvm/.npmrc"],
         clean: &[".m2/repository/x", ".gradle/caches/x", ".ivy2/cache/x"],
         ..MASKED
     },
@@ -181,7 +181,7 @@ pub(super) const ROWS: &[Name] = &[
         paths: &[
             ".mailrc", ".msmtprc", ".fetchmailrc", ".getmail", ".mbsyncrc", ".offlineimaprc", ".muttrc", ".mutt", ".esmtprc", ".procmailrc",
             ".davmail.properties", ".davfs2", ".smbcredentials", ".cifs", ".irssi", ".weechat", ".purple", ".znc", ".bitlbee", ".mcabber",
-            ".thunderbird", ".evolution", ".sylpheed-2.0", ".claws-mail", ".signal", ".telegram", ".local/share/TelegramDesktop",
+            ".evolution", ".sylpheed-2.0", ".claws-mail", ".signal", ".telegram", ".local/share/TelegramDesktop",
             ".local/share/evolution", ".skype", ".zoom",
         ],
         why: "Passwords of mailboxes, letters and conversations.",
@@ -215,7 +215,7 @@ pub(super) const ROWS: &[Name] = &[
             ".sqlite_history", ".dbshell", ".mongo_history", ".lesshst", ".viminfo", ".scala_history", ".ghc/ghci_history", ".lua_history", ".php_history",
             ".R_history", ".Rhistory", ".gdb_history", ".bash_sessions", ".zsh_sessions", ".local/share/fish", ".local/share/nushell", ".local/share/atuin",
             ".local/share/mcfly", ".local/share/zoxide", ".local/state/bash", ".local/state/zsh", ".local/share/recently-used.xbel", ".xsession-errors",
-            ".var/app", "snap/firefox", "snap/chromium", "snap/bitwarden", "snap/telegram-desktop",
+            ".var/app", "snap/bitwarden", "snap/telegram-desktop",
         ],
         why: "Typed commands contain passwords, and browser profiles contain sessions.",
         matches: &[".bash_history", ".local/share/fish/fish_history", ".Rhistory"],

@@ -1,16 +1,15 @@
 //! Git and other systems of version control: hooks, filters, helpers and monitors are programs that their settings name.
 
 use super::{DAILY, STARTS};
-use crate::name::{Name, Scope, Tools, Write};
+use crate::name::{Name, Scope, Write};
 
 pub(super) const ROWS: &[Name] = &[
     Name {
         id: "git-repository",
         tool: "Git",
         paths: &[".git"],
-        // Git itself has to write there; the parts that run programs have rows of their own.
+        // Git itself has to write there; the parts that run programs have rows of their own. File tools never open it.
         write: Write::Free,
-        tools: Tools::Forbidden,
         why: "A repository names hooks, filters and monitors, and git runs them.",
         matches: &[".git", ".git/HEAD", "vendor/lib/.GIT/index", "GIT~1/config"],
         clean: &[".gitignore", "git", ".github/FUNDING.yml"],

@@ -1,7 +1,7 @@
 //! Shells, and files that they read at start or on entering a directory.
 
 use super::STARTS;
-use crate::name::{Name, Read, Scope, Tools, Write};
+use crate::name::{Name, Scope, Write};
 
 pub(super) const ROWS: &[Name] = &[
     Name {
@@ -41,9 +41,7 @@ pub(super) const ROWS: &[Name] = &[
         id: "direnv",
         tool: "direnv, autoenv",
         paths: &[".envrc", ".autoenv.zsh", ".autoenv_leave.zsh"],
-        read: Read::Ask,
-        tools: Tools::Forbidden,
-        why: "Helpers of the shell run it on entering the folder; variables with secrets are often set in it.",
+        why: "Helpers of the shell run it on entering the folder.",
         matches: &[".envrc", "deploy/.ENVRC"],
         clean: &["envrc.example"],
         ..STARTS

@@ -1,7 +1,7 @@
 //! Managers of tools, tasks and packages: ordinary commands run what their settings name.
 
-use super::{DAILY, SECRET};
-use crate::name::{Kind, Name, Read, Write};
+use super::DAILY;
+use crate::name::{Name, Write};
 
 pub(super) const ROWS: &[Name] = &[
     Name {
@@ -78,13 +78,10 @@ pub(super) const ROWS: &[Name] = &[
         id: "python-package-settings",
         tool: "pip, twine",
         paths: &[".pypirc"],
-        kind: Kind::StartsPrograms,
-        write: Write::Report,
-        read: Read::Ask,
-        why: "Names the registries of packages, and contains the passwords for them.",
+        why: "Names the registries of packages.",
         matches: &[".pypirc", "x/.pypirc"],
         clean: &["pypirc.md"],
-        ..SECRET
+        ..DAILY
     },
     Name {
         id: "aws-profiles",

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::{env, fs};
 
-use stockade_names::{FAMILIES, Name, Read, SandboxView, Scope, Tools, Write};
+use stockade_names::{FAMILIES, Name, Read, SandboxView, Scope, Secrecy, Write};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/NAMES.md");
 
@@ -67,16 +67,19 @@ fn treatments(row: &Name) -> [Option<&'static str>; 4] {
             Write::Protect => Some("a command that writes it is asked about"),
             Write::Refuse => Some("a command that writes it is refused"),
         },
-        match row.read {
+        match row.secrecy {
+            Secrecy::Public => None,
+            Secrecy::Settings => Some("secrecy: settings"),
+            Secrecy::MayHoldSecret => Some("secrecy: may hold a secret"),
+            Secrecy::Secret => Some("secrecy: secret"),
+        },
+        match row.read() {
             Read::Free => None,
-            Read::Ask => Some("a command that reads it is asked about"),
-            Read::Refuse => Some("a command that reads it is refused"),
+            Read::Contain => Some("a command reads it only in a sandbox; a file tool asks"),
+            Read::Ask => Some("a command or file tool that reads it is asked about"),
+            Read::Refuse => Some("a command or file tool that reads it is refused"),
         },
-        match row.tools {
-            Tools::Configured => None,
-            Tools::Forbidden => Some("file tools never open it"),
-        },
-        match row.view {
+        match row.view() {
             SandboxView::Shown => None,
             SandboxView::Reported => Some("visible in a sandbox, and reported if it contains a secret"),
             SandboxView::MaskedWithSecret => Some("cannot be opened in a sandbox if it contains a secret"),

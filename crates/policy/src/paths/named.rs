@@ -17,10 +17,11 @@ pub(crate) fn worst(
     located: &Path,
     found: &ResolvedPath,
 ) -> Option<(Answer, DangerousName)> {
-    let said = names(located, found)
-        .flat_map(|name| said_of(workspace, name))
-        .filter_map(|name| of_name(&name, access));
-    let answers = said.filter_map(|name| Some((answer(name.floor)?, name)));
+    let answers = names(located, found).flat_map(|path| {
+        let is_outside = workspace.locate(path).inside.is_none();
+        let said = said_of(workspace, path).into_iter().filter_map(|name| of_name(&name, access));
+        said.filter_map(move |name| Some((answer(name.floor, is_outside)?, name)))
+    });
     answers.reduce(|worst, next| if next.0 > worst.0 { next } else { worst })
 }
 
@@ -56,11 +57,12 @@ fn is_in_a_home(path: &Path) -> bool {
     ["/root", "/home", "/Users"].iter().any(|homes| path.starts_with(homes))
 }
 
-/// What a floor for commands comes to for a file: there is no sandbox for a file tool.
-const fn answer(floor: Floor) -> Option<Answer> {
+/// Returns the answer for a file whose name has a floor for commands. A file tool has no sandbox that would hide a file outside the
+/// workspace, so the user is asked.
+const fn answer(floor: Floor, is_outside: bool) -> Option<Answer> {
     match floor {
         Floor::Deny => Some(Answer::Deny),
-        Floor::Ask => Some(Answer::Ask),
-        Floor::Sandbox => None,
+        Floor::Sandbox if !is_outside => None,
+        Floor::Ask | Floor::Sandbox => Some(Answer::Ask),
     }
 }

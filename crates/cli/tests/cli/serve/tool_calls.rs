@@ -10,14 +10,14 @@ use crate::hook::{Answer, Home};
 use crate::support::STOCKADE;
 
 /// A home with a project and a server, and a session of the agent `claude` there.
-struct Tools {
-    home: Home,
+pub(super) struct Tools {
+    pub(super) home: Home,
     serving: Serving,
     session: String,
 }
 
 impl Tools {
-    fn new(config: &str, session: &Value) -> Self {
+    pub(super) fn new(config: &str, session: &Value) -> Self {
         let home = Home::new();
         home.configure(config);
         for (file, text) in [("notes.txt", "notes\n"), (".env", "KEY=1\n"), ("sub/a.rs", "fn main() {}\n")] {
@@ -25,11 +25,14 @@ impl Tools {
         }
         fs::write(home.path().join("other.txt"), "other\n").unwrap();
         let mut serving = Serving::at_home(home.path());
-        let mut params = json!({"agent": "claude", "workspace": home.project()});
-        params.as_object_mut().unwrap().extend(session.as_object().unwrap().clone());
-        let opened = serving.call("session.open", &params);
-        let session = opened["result"]["session"].as_str().unwrap_or_else(|| panic!("{opened}")).to_owned();
+        let session = open(&mut serving, &home, session);
         Self { home, serving, session }
+    }
+
+    /// Continues in a new session, whose calls are counted from the start.
+    pub(super) fn renew(&mut self) {
+        self.call("session.close", &json!({}));
+        self.session = open(&mut self.serving, &self.home, &json!({}));
     }
 
     fn call(&mut self, method: &str, params: &Value) -> Value {
@@ -39,7 +42,7 @@ impl Tools {
     }
 
     /// What `tool.before` answers, in the terms of a hook.
-    fn before(&mut self, params: &Value) -> Answer {
+    pub(super) fn before(&mut self, params: &Value) -> Answer {
         let answer = self.call("tool.before", params);
         let result = &answer["result"];
         let message = || without_id(result["message"].as_str().unwrap_or_default());
@@ -78,6 +81,13 @@ impl Tools {
         let shown = if said["updatedToolOutput"].is_null() { result } else { &said["updatedToolOutput"] };
         (shown.clone(), said["additionalContext"].clone())
     }
+}
+
+fn open(serving: &mut Serving, home: &Home, session: &Value) -> String {
+    let mut params = json!({"agent": "claude", "workspace": home.project()});
+    params.as_object_mut().unwrap().extend(session.as_object().unwrap().clone());
+    let opened = serving.call("session.open", &params);
+    opened["result"]["session"].as_str().unwrap_or_else(|| panic!("{opened}")).to_owned()
 }
 
 /// Every decision has its own ID.

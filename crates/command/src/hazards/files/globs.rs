@@ -33,11 +33,12 @@ const TABLE: &[(&str, Verdict)] = &[
     ("*.md", Nothing), ("src/*.rs", Nothing), ("src/*.c", Nothing), ("data/*.csv", Nothing), ("tests/*.py", Nothing),
     ("src/**/*.ts", Nothing), ("/etc/*release", Nothing), ("*_test.go", Nothing), ("[a-z]*.md", Nothing),
     ("chapter-??.tex", Nothing), ("/app/*.log", Nothing), ("~/notes/*.md", Nothing), ("/usr/bin/*pdp", Nothing),
-    ("*.example", Nothing), ("packages/*/src/index.js", Nothing), ("/var/log/*.log", Nothing),
-    ("*.toml", Nothing), ("*/*.md", Nothing), ("*/README*.md", Nothing), ("*.d", Nothing), ("/sys/class/net/*/address", Nothing),
+    ("*.example", Nothing), ("packages/*/src/index.js", Nothing),
+    ("*/*.md", Nothing), ("*/README*.md", Nothing), ("*.d", Nothing), ("/sys/class/net/*/address", Nothing),
     ("server*.pub", Nothing), ("~/.ssh/*.pub", Nothing), ("*.pub.pem", Nothing), ("/proc/[0-9]*/status", Nothing),
     // It may match a secret.
-    ("*", Perhaps), ("x*", Perhaps), ("i*", Perhaps), ("log*", Perhaps), ("*.json", Perhaps), ("src/*", Perhaps),
+    ("*", Perhaps), ("x*", Perhaps), ("i*", Perhaps), ("log*", Perhaps), ("*.json", Perhaps), ("*.toml", Perhaps),
+    ("/var/log/*.log", Perhaps), ("src/*", Perhaps),
     ("?", Nothing), ("/usr/bin/*pdp*", Perhaps), ("cred*", Perhaps), ("*.tf*", Perhaps), ("README*", Perhaps), ("/etc/s*", Perhaps),
     ("/proc/self/*", Perhaps), ("[[:alnum:]]*", Perhaps),
     // It indicates a secret.
@@ -60,7 +61,7 @@ fn patterns_are_secrets_by_what_their_letters_say() {
 
 /// Returns the example of every row of secrets, relative to its location.
 fn secrets() -> impl Iterator<Item = String> {
-    let rows = names().filter(|name| name.read >= Read::Ask);
+    let rows = names().filter(|name| name.read() >= Read::Ask);
     rows.flat_map(|row| {
         row.matches.iter().map(|path| match row.scope {
             Scope::Anywhere => (*path).to_owned(),

@@ -7,8 +7,17 @@ use super::shape::FileShape;
 /// Returns every pattern of a shape. They live as long as the program, like the table.
 pub(super) fn files(shape: &FileShape) -> Vec<&'static str> {
     let rows = names().filter(|name| (shape.names)(name));
-    let named = rows.flat_map(|name| name.paths.iter().map(|path| spelled(name.scope, path)));
+    let named = rows.flat_map(|name| {
+        let paths = name.paths.iter().filter(|path| !is_below_another(path, name.paths));
+        paths.map(|path| spelled(name.scope, path))
+    });
     shape.files.iter().copied().chain(named.map(|pattern| &*pattern.leak())).collect()
+}
+
+/// Whether another path of the row is a directory around a path, and covers it. Sandboxes need both: they hide files.
+fn is_below_another(path: &str, paths: &[&str]) -> bool {
+    let mut around = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+    around.any(|folder| paths.contains(&folder))
 }
 
 /// Returns the exceptions of a shape, case-folded.

@@ -1,6 +1,6 @@
 //! The table of files that must not be written, and of those that must not be read.
 
-use stockade_names::{Kind, Name, Read, Scope, Write};
+use stockade_names::{Kind, Read, Write};
 
 use super::shape::FileShape;
 use crate::hazards::Floor::{Ask, Deny, Sandbox};
@@ -12,12 +12,6 @@ pub(in crate::hazards) const RAW_DISKS: &str = "raw-disks";
 /// The row of files that the table of names hides from sandboxes, and the row of all other hidden files of a home.
 pub(in crate::hazards) const READ_CREDENTIALS: &str = "read-credentials";
 pub(in crate::hazards) const READ_HOME: &str = "read-home";
-
-/// Whether a row of the table of names has secrets of a home or of the machine that no other shape covers.
-fn is_kept_from_readers(name: &Name) -> bool {
-    let holds = matches!(name.kind, Kind::HoldsSecrets | Kind::GrantsAccess);
-    holds && name.read == Read::Free && matches!(name.scope, Scope::Home | Scope::Machine)
-}
 
 /// Files and directories of a home that are often read, and in which no program stores credentials.
 const HARMLESS_AT_HOME: &[&str] = &[
@@ -305,7 +299,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         id: "read-keys",
         floor: Deny,
         access: Access::Read,
-        names: |name| name.read == Read::Refuse,
+        names: |name| name.read() == Read::Refuse,
         files: &[],
         but: &[],
         reason: "reads a private key, a password or a token",
@@ -361,7 +355,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         id: "read-secrets",
         floor: Ask,
         access: Access::Read,
-        names: |name| name.read == Read::Ask,
+        names: |name| name.read() == Read::Ask,
         files: &[],
         but: &[],
         reason: "reads a file that usually holds passwords or tokens",
@@ -427,7 +421,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         id: READ_CREDENTIALS,
         floor: Sandbox,
         access: Access::Read,
-        names: is_kept_from_readers,
+        names: |name| name.read() == Read::Contain,
         files: &[],
         but: &["**/*.pub"],
         reason: "reads a file or directory of credentials",
@@ -530,13 +524,13 @@ mod tests {
             "**/.bitcoin/**", "**/.ethereum/**", "/proc/*/environ", "/proc/*/mem", "/dev/mem", "/dev/kmem",
             "**/.claude/.credentials.json", "**/.codex/auth.json", "**/.comis/.env", "**/.config/op/**",
             "**/.local/share/keyrings/**", "/var/run/secrets/**", "/run/secrets/**", "~/.npmrc", "~/.pypirc",
-            "~/.cargo/credentials*", "~/.gem/credentials", "**/.terraform.d/credentials*",
+            "~/.cargo/credentials*", "~/.gem/credentials", "**/.terraform.d/credentials*", "**/.pypirc", "**/.htpasswd",
         ], &["**/*.pub", "**/.ssh/config", "**/.ssh/known_hosts*", "**/.ssh/authorized_keys", "**/.config/gcloud/configurations"]),
         ("read-secrets", Access::Read, &[
             "**/.env", "**/.env.*", "**/*.pem", "**/*.p12", "**/*.pfx", "**/*.jks", "**/*.kdbx", "**/*.keystore",
             "**/secrets.yml", "**/secrets.yaml", "**/secrets.json", "**/credentials.json", "**/service-account*.json", "**/.npmrc",
-            "**/.pypirc", "**/.bash_history", "**/.zsh_history", "**/.python_history", "**/*.tfstate", "**/*.tfvars",
-            "**/.htpasswd", "**/master.key", "**/.envrc", "/etc/passwd",
+            "**/.bash_history", "**/.zsh_history", "**/.python_history", "**/*.tfstate", "**/*.tfvars",
+            "**/master.key", "**/.envrc", "/etc/passwd",
         ], &["**/.env.example", "**/.env.sample", "**/.env.template", "**/.env.dist", "**/.env.test", "**/*.pub.pem", "**/cert.pem", "**/ca*.pem", "**/fullchain.pem"]),
     ];
 
