@@ -107,6 +107,24 @@ fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
     shows_secret(&command, found);
 }
 
+/// Returns what the inline code of a command does, as shell commands.
+pub(crate) fn effects_of_code(run: &Run<'_>) -> Vec<String> {
+    let code = Command::of(run).filter(|_| run.invocation != InvocationKind::Function);
+    code.map_or_else(Vec::new, |command| code::effects(&command))
+}
+
+/// Returns the hazard of inline code that does what a command does.
+pub(crate) fn of_code_effect(floor: Floor, command: &str, span: Span) -> Hazard {
+    Hazard {
+        id: "code-effect",
+        floor,
+        reason: format!("is code that does the same as the command `{command}`"),
+        fix: "run that command by itself, so that it can be checked and answered".to_owned(),
+        span,
+        variable: None,
+    }
+}
+
 /// Shapes outside of `destroy` that discard work.
 const ALSO_DESTROY: &[&str] = &["git-discard", "git-rewrite", "code-deletes"];
 

@@ -60,6 +60,9 @@ pub struct Run<'t> {
     pub open_ended: bool,
     /// Whether it runs beside other programs: in a pipeline, or in the background.
     pub alongside: bool,
+    /// The text on its standard input, where it is written in the command and the program is an interpreter that may run it
+    /// as code: a here-document of `python3`.
+    pub input: Option<String>,
 }
 
 /// Output of some programs that others read. Programs are identified by their indices in [`Actions::runs`].

@@ -472,6 +472,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             self.handed_on = left;
         }
         let alongside = context.alongside;
+        let input = self.code_on_input(&argv, &context);
         let run = Run {
             argv,
             span,
@@ -479,11 +480,22 @@ impl<'t, 'o> Walk<'t, 'o> {
             invocation,
             open_ended,
             alongside,
+            input,
         };
         if invocation != InvocationKind::Function {
             payload::follow(self, &run, context);
         }
         self.actions.runs.push(run);
+    }
+
+    /// Returns the text on the standard input of an interpreter of a programming language. It is charged to the budget.
+    fn code_on_input(&mut self, argv: &[Arg<'t>], context: &Context<'_, 't>) -> Option<String> {
+        const INTERPRETERS: &[&str] = &["python", "pypy", "node", "deno", "bun", "ruby", "perl", "php"];
+        let Stdin::Text(text) = context.stdin else { return None };
+        let name = argv.first()?.known()?.rsplit('/').next()?;
+        INTERPRETERS.iter().find(|interpreter| name.starts_with(**interpreter))?;
+        self.budget = self.budget.checked_sub(text.len())?;
+        Some(text.clone())
     }
 
     /// Remembers that an alias of this name may be in effect.

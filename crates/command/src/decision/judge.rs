@@ -26,8 +26,19 @@ pub(super) fn decide<'t, 'p>(
     options: &ReadOptions,
     context: &CommandContext,
 ) -> CommandDecision<'t, 'p> {
-    let mut judge =
-        Judge { text, policy, context, parts: Vec::new(), granted: Vec::new(), spoken: OnceCell::new() };
+    decide_within(policy, text, options, context, 0)
+}
+
+/// Decides on a text, which may be an effect of code within code within a text.
+fn decide_within<'t, 'p>(
+    policy: &'p CommandPolicy,
+    text: &'t str,
+    options: &ReadOptions,
+    context: &CommandContext,
+    depth: usize,
+) -> CommandDecision<'t, 'p> {
+    let (parts, granted, spoken) = (Vec::new(), Vec::new(), OnceCell::new());
+    let mut judge = Judge { text, policy, options, context, depth, parts, granted, spoken };
     let (script, mut actions) = match Script::read(text, options) {
         Ok(script) => {
             let actions = script.actions();
@@ -63,7 +74,10 @@ pub(super) fn decide<'t, 'p>(
 struct Judge<'t, 'p, 'a> {
     text: &'t str,
     policy: &'p CommandPolicy,
+    options: &'a ReadOptions,
     context: &'a CommandContext,
+    /// How many codes are around the text.
+    depth: usize,
     parts: Vec<Part<'t, 'p>>,
     /// Variables that may be set, by position.
     granted: Vec<(Span, String)>,
@@ -76,6 +90,12 @@ const MAX_ASSIGNED: usize = 4096;
 
 /// Maximum number of commands with computed names that are judged individually.
 const MAX_COMPUTED: usize = 64;
+
+/// Maximum depth of code within code whose effects are judged.
+const MAX_CODE_DEPTH: usize = 2;
+
+/// Maximum number of characters of an effect in a reason.
+const MAX_SHOWN_CODE: usize = 120;
 
 /// What a rule permits besides running the command.
 struct Grant<'p> {
@@ -215,6 +235,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             let (span, is_written) = (run.span, run.invocation == InvocationKind::AsWritten);
             let context = PartContext { adds_harmless_names, ..context };
             let mut part = self.run(run, &context, follows);
+            self.effects_of_code(&mut part);
             let end = followed.and_then(|followed| followed.runs.get(place));
             self.reads_outside(end, place, &places, &mut part);
             if part.run().is_some_and(|run| run.program().is_none()) {
@@ -280,6 +301,26 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             part.raise(rule.rule.effect, by_rule(rule));
         }
         part
+    }
+
+    /// Raises the effect of inline code to that of commands which do the same. It is never lowered: the rest of the code is unknown.
+    fn effects_of_code(&self, part: &mut Part<'t, 'p>) {
+        if self.depth >= MAX_CODE_DEPTH {
+            return;
+        }
+        let commands = part.run().map(hazards::effects_of_code).unwrap_or_default();
+        for command in commands {
+            let decision = decide_within(self.policy, &command, self.options, self.context, self.depth + 1);
+            let floor = match decision.effect {
+                Effect::Allow | Effect::Sandbox => continue,
+                Effect::Ask => Floor::Ask,
+                Effect::Deny => Floor::Deny,
+            };
+            let hazard = hazards::of_code_effect(floor, &decision.shown(MAX_SHOWN_CODE), part.span);
+            if !self.policy.is_overridden(hazard.id) {
+                part.raise(decision.effect, Cause::Hazard(hazard));
+            }
+        }
     }
 
     /// Raises the effect of a command that a built-in rule allows, if it reads outside the workspace. `end` is the command with the

@@ -1,9 +1,12 @@
 //! Programs that run code from an option, a script or a file.
 
 mod awk;
+mod calls;
+mod effects;
 pub(super) mod jq;
 mod python;
 pub(super) mod sed;
+mod tokens;
 
 use super::Floor::{Ask, Deny, Sandbox};
 use super::command::Command;
@@ -414,7 +417,32 @@ fn has(code: &str, needles: &[&str]) -> bool {
 fn code<'c>(command: &'c Command<'_, '_>) -> impl Iterator<Item = &'c str> {
     let options = language(command.name).unwrap_or_default();
     // The code of python is the word after the cluster that ends in `c`.
-    command.texts(options).chain(awk::scripts(command).filter(|code| code.contains("/inet/")))
+    let of_deno = || command.operand(1).filter(|_| command.name == "deno" && command.is_sub(&["eval"]));
+    command
+        .texts(options)
+        .chain(of_deno())
+        .chain(awk::scripts(command).filter(|code| code.contains("/inet/")))
+}
+
+/// Maximum size of code whose effects are read, and maximum number of its effects that are judged.
+const MAX_CODE: usize = 64 << 10;
+const MAX_EFFECTS: usize = 32;
+
+/// Returns the effects of the code in the options and the standard input of a command, each as a shell command.
+pub(super) fn effects(command: &Command<'_, '_>) -> Vec<String> {
+    let Some(language) = effects::Language::of(command.name) else { return Vec::new() };
+    let codes = code(command).chain(input(command)).filter(|code| code.len() <= MAX_CODE);
+    let mut found: Vec<String> = codes.flat_map(|code| calls::effects(code, language)).collect();
+    found.sort();
+    found.dedup();
+    found.truncate(MAX_EFFECTS);
+    found
+}
+
+/// Returns the code on the standard input, if it is written in the command and the interpreter runs it.
+fn input<'c>(command: &'c Command<'_, '_>) -> Option<&'c str> {
+    let has_script = command.operands().next().is_some_and(|script| script.known() != Some("-"));
+    command.run.input.as_deref().filter(|_| !has_script)
 }
 
 /// Whether an interpreter is Python.

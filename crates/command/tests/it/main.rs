@@ -14,6 +14,7 @@ mod decision_properties;
 mod denials;
 mod folders;
 mod git_folders;
+mod inline_code;
 mod properties;
 mod replay;
 #[cfg(feature = "rule-files")]
