@@ -138,6 +138,7 @@ pub(super) const ROWS: &[Row] = &[
     row("agents.bot.commands.keptAnswerDays", ["0", "30"], Probe::Answered("allow-always")).with(UNMATCHED),
     row("agents.bot.commands.rules", ["[]", "[{\"id\": \"no-date\", \"prefix\": [\"date\"], \"decision\": \"deny\"}]"], Probe::Command("date")),
     row("agents.bot.hookMode", ["enforce", "observe"], Probe::Hooked("git push")).at(HOOK),
+    row("agents.bot.messages", ["[]", "[\"git-beyond: ask in #release\"]"], Probe::Hooked("git push")).at(HOOK),
     row("security.permission.enableNodePermissions", ["false", "true"], Probe::Run(&["touch", "made"])).with(FULL),
     row("security.permission.allowedFsPaths", ["[]", "[\"HOME/data\"]"], Probe::Run(&["test", "-e", "HOME/data/x"])).with(NODE),
     row("security.permission.allowedNetHosts", ["[]", "[\"api.example\"]"], Probe::Host("api.example:443")).with(NODE),

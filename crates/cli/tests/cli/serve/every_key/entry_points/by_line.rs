@@ -68,7 +68,7 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
     }
 }
 
-/// The decision of a hook; nothing where it has no objection.
+/// The decision of a hook, and whether its reason has the text of the row; nothing where it has no objection.
 fn hooked(house: &House, command: &str) -> String {
     let call = json!({
         "session_id": "s", "cwd": house.work(), "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}
@@ -81,7 +81,9 @@ fn hooked(house: &House, command: &str) -> String {
     if output.stdout.is_empty() {
         return String::new();
     }
-    text_of(&document(&output)["hookSpecificOutput"]["permissionDecision"])
+    let answer = &document(&output)["hookSpecificOutput"];
+    let has_text = text_of(&answer["permissionDecisionReason"]).contains("#release");
+    format!("{}, {has_text}", text_of(&answer["permissionDecision"]))
 }
 
 fn text_of(value: &Value) -> String {
