@@ -186,7 +186,7 @@ pub(crate) fn name_query(data: &[u8]) {
 }
 
 /// A response keeps its length, and shows no eight bytes of a secret that identify it: as they are, in hexadecimal digits or in
-/// UTF-16, wherever it is cut into pieces. The first byte is the length of the pieces; `~` stands for the secret, and `^` for a
+/// UTF-16, wherever it is cut into pieces. The first byte is the length of the pieces; `~` is replaced by the secret, and `^` by a
 /// half of it.
 #[cfg(target_os = "linux")]
 pub(crate) fn scrubber(data: &[u8]) {

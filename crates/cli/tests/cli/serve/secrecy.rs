@@ -180,7 +180,7 @@ fn no_spelling_of_a_name_is_milder() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A name is listed by whoever may list its directory; a file that a tool may not write is not written by a command outside
+/// A name is listed by every tool that may list its directory; a file that a tool may not write is not written by a command outside
 /// the sandbox.
 #[test]
 fn every_name_is_written_and_listed_alike() {
