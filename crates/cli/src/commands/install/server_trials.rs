@@ -15,6 +15,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use stockade_guard::command::shell::quote_argv;
 use stockade_harness::mcp_servers::{ServerProgram, words};
 use stockade_text::escape;
 
@@ -34,6 +36,9 @@ const MAX_OUTPUT: u64 = 1 << 20;
 
 /// Maximum length of a reason in characters.
 const MAX_REASON: usize = 300;
+
+/// Maximum length of the digest in the name of a package's directory.
+const MAX_DIGEST: usize = 16;
 
 /// Programs whose servers run outside of every sandbox of the caller.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -63,11 +68,22 @@ impl Trial<'_> {
         let mut options: Vec<String> =
             hosts(server).into_iter().flat_map(|host| ["--allow-host".to_owned(), host]).collect();
         if let Some(launched) = launched(&server.command, &server.args) {
-            let folder = self.home.join(".cache/stockade/mcp").join(self.agent).join(&server.name);
+            let folder = self.folder(server);
             install(&launched, &folder)?;
             options.extend(["--installed".to_owned(), folder.display().to_string()]);
         }
         self.answers(server, &options).map(|()| options)
+    }
+
+    /// Returns the directory for the package of a server. Another server of this name, such as that of another project, has another
+    /// one: each starts the package that its own settings name.
+    fn folder(&self, server: &ServerProgram) -> PathBuf {
+        let words = [&server.command].into_iter().chain(&server.args);
+        let words: Vec<&str> = words.map(String::as_str).collect();
+        let digest = Sha256::digest(quote_argv(words).as_bytes());
+        let digest: String = stockade_text::to_hex(&digest).chars().take(MAX_DIGEST).collect();
+        let folder = self.home.join(".cache/stockade/mcp").join(self.agent);
+        folder.join(format!("{}-{digest}", server.name))
     }
 
     /// Starts a server in the sandbox, as the harness would, and asks it to initialize.

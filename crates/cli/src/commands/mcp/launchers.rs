@@ -75,15 +75,44 @@ pub(in crate::commands) fn launched(command: &str, args: &[String]) -> Option<La
             }
         } else if !arg.starts_with('-') {
             let arguments = args.cloned().collect();
-            return Some(match package {
-                Some(package) => Launched { kind, package, program: Some(arg.clone()), arguments },
-                None => Launched { kind, package: arg.clone(), program: None, arguments },
-            });
+            let (package, program) = match package {
+                Some(package) => (package, Some(arg.clone())),
+                None => (arg.clone(), None),
+            };
+            return Some(Launched { kind, package: of_registry(kind, &package)?, program, arguments });
         } else if !["-y", "--yes", "-q", "--quiet", "--"].contains(&arg.as_str()) {
             return None;
         }
     }
     None
+}
+
+/// Returns a package as its manager installs it, if it comes from a registry. A URL, a repository or a directory may be built, which
+/// runs its code outside of the sandbox: the settings of a project can name any.
+fn of_registry(kind: PackageKind, package: &str) -> Option<String> {
+    let is_plain = |text: &str, others: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c))
+    };
+    match kind {
+        PackageKind::Npm => {
+            let (scope, name) = match package.strip_prefix('@') {
+                Some(scoped) => scoped.split_once('/').map(|(scope, name)| (Some(scope), name))?,
+                None => (None, package),
+            };
+            let (name, version) = name.split_once('@').unwrap_or((name, "latest"));
+            let is_one = is_plain(name, "-._") && scope.is_none_or(|scope| is_plain(scope, "-._"));
+            (is_one && is_plain(version.trim_start_matches(['^', '~', '=']), "-.+"))
+                .then(|| package.to_owned())
+        }
+        PackageKind::Python => {
+            // uvx writes versions as `name@1.0`, which pip reads as a URL.
+            let (name, version) = package.split_once('@').unwrap_or((package, "latest"));
+            let is_one = is_plain(name, "-._[],=<>~!") && is_plain(version, ".+!-");
+            let pinned = || if version == "latest" { name.to_owned() } else { format!("{name}=={version}") };
+            is_one.then(pinned)
+        }
+    }
 }
 
 impl Launched {
@@ -165,7 +194,19 @@ mod tests {
             ("/usr/bin/npx --package=@a/x@1 x -y", row("@a/x@1", Some("x"), "-y")),
             ("npx -p @a/x x", row("@a/x", Some("x"), "")),
             ("uvx --python 3.12 mcp-server-git --r .", row("mcp-server-git", None, "--r .")),
-            ("uvx --from git+https://x.example/y y", row("git+https://x.example/y", Some("y"), "")),
+            ("uvx x@1.2 a", row("x==1.2", None, "a")),
+            ("uvx x@latest", row("x", None, "")),
+            ("uvx --from x[cli]==1.2 y", row("x[cli]==1.2", Some("y"), "")),
+            // Code of these would run outside of the sandbox.
+            ("uvx --from git+https://x.example/y y", None),
+            ("uvx --from ./x y", None),
+            ("uvx x@https://x.example/y.zip", None),
+            ("npx github:a/b", None),
+            ("npx a/b", None),
+            ("npx ./server", None),
+            ("npx -p file:../x x", None),
+            ("npx x@https://x.example/y.tgz", None),
+            ("npx x@npm:y", None),
             ("npx -y", None),
             ("npx -p a -p b c", None),
             ("npx -c id", None),
