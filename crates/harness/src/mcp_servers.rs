@@ -70,6 +70,8 @@ pub enum WrapObstacle {
     Name,
     /// Its format is unknown.
     Form,
+    /// It sets a variable that the wrapper itself would obey, outside of the sandbox.
+    Variable,
     /// It is already wrapped by another program with Stockade's name.
     Other,
 }
@@ -81,6 +83,10 @@ impl fmt::Display for WrapObstacle {
             Self::Other => {
                 "another program already wraps this server; if it is an older copy of stockade, remove it: \
                  `stockade uninstall HARNESS --mcp`"
+            }
+            Self::Variable => {
+                "its `env` sets a variable of the loader, the home or Stockade, which would apply to the wrapper itself; set it in the \
+                 program that the server starts, or remove it"
             }
             Self::Form => "its program and arguments are not a string and a list of strings",
         })
@@ -162,6 +168,15 @@ fn member(plain: &str, path: &[String], name: Option<&str>) -> Result<(Range<usi
     find(plain, &path).map(|(span, missing)| (span, missing.is_empty()))
 }
 
+/// Beginnings and names of variables that this program obeys. A harness sets the variables of a server for the program that it
+/// starts, which is the wrapper: a library of a project would be loaded outside of the sandbox, or another configuration be read.
+const OBEYED_BEGINNINGS: &[&str] = &["LD_", "DYLD_", "STOCKADE_", "XDG_"];
+const OBEYED: &[&str] = &["HOME", "GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH", "SSL_CERT_DIR", "SSL_CERT_FILE"];
+
+fn is_obeyed(variable: &str) -> bool {
+    OBEYED.contains(&variable) || OBEYED_BEGINNINGS.iter().any(|begin| variable.starts_with(begin))
+}
+
 fn wrapped(name: &str, server: &Value) -> Wrapped {
     let text = |member: &str| server.get(member).is_some_and(Value::is_string);
     let args =
@@ -177,10 +192,13 @@ fn wrapped(name: &str, server: &Value) -> Wrapped {
         }
         (None, _) if ["url", "httpUrl", "serverUrl"].into_iter().any(text) => Wrapped::Address,
         (Some(Value::String(command)), Some(Some(_)) | None) if env && !command.is_empty() => {
-            if is_server_name(name) {
-                Wrapped::No
-            } else {
+            let mut variables = server.get("env").and_then(Value::as_object).into_iter().flatten();
+            if !is_server_name(name) {
                 Wrapped::Cannot(WrapObstacle::Name)
+            } else if variables.any(|(name, _)| is_obeyed(name)) {
+                Wrapped::Cannot(WrapObstacle::Variable)
+            } else {
+                Wrapped::No
             }
         }
         _ => Wrapped::Cannot(WrapObstacle::Form),
@@ -326,6 +344,21 @@ mod tests {
 
     fn wrap(file: &ServersFile, text: &str, agent: &str, program: &str) -> Result<String, String> {
         super::wrap(file, text, agent, program, |_| Some(Vec::new()))
+    }
+
+    /// Its variables are set for the wrapper, which runs outside of the sandbox.
+    #[test]
+    fn a_server_with_variables_of_the_wrapper_is_not_wrapped() {
+        for variable in
+            ["LD_PRELOAD", "LD_LIBRARY_PATH", "HOME", "XDG_CONFIG_HOME", "STOCKADE_X", "SSL_CERT_FILE"]
+        {
+            let text = format!(r#"{{"mcpServers":{{"a":{{"command":"x","env":{{"{variable}":"/p"}}}}}}}}"#);
+            let listed = servers(FILE, &text).unwrap();
+            assert_eq!(listed[0].wrapped, Wrapped::Cannot(WrapObstacle::Variable), "{variable}");
+            assert_eq!(wrap(FILE, &text, "claude", PROGRAM).unwrap(), text);
+        }
+        let text = r#"{"mcpServers":{"a":{"command":"x","env":{"API_TOKEN":"t","NODE_ENV":"test"}}}}"#;
+        assert_eq!(servers(FILE, text).unwrap()[0].wrapped, Wrapped::No);
     }
 
     #[test]
