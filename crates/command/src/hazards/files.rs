@@ -319,6 +319,7 @@ fn looks_like_path(word: &Arg<'_>) -> bool {
         "rust-toolchain",
         "logins",
         "Login",
+        "_netrc",
     ];
     let text = match word {
         Arg::Known(text) => text,
@@ -328,5 +329,7 @@ fn looks_like_path(word: &Arg<'_>) -> bool {
     };
     // Nearly every row contains one of these characters. The others are in `NAMES`.
     text.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'~'))
-        || NAMES.iter().any(|name| text.starts_with(name))
+        || NAMES
+            .iter()
+            .any(|name| text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
 }

@@ -77,7 +77,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         "command -v perl > /dev/null || echo MISSING perl; perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0) and connect(S, pack(\"Sa*\", 1, \"\\0$ENV{ABSTRACT}\")) and print \"REACHED\\n\"'"),
 
     attack("processes: signalling another", Processes, InVain, "case $(cat /proc/$PEER/comm) in stockade*) kill -0 $PEER && echo REACHED ;; esac"),
-    attack("processes: seeing the variables of others", Processes, InVain, "cat /proc/[0-9]*/environ; env; cat /proc/$PEER/environ && echo REACHED"),
+    attack("processes: seeing the variables of others", Processes, InVain, "case $(cat /proc/$PEER/comm) in stockade*) cat /proc/$PEER/environ && echo REACHED ;; esac"),
     attack("processes: outliving the command", Processes, Stops::UnchangedAfter(LATE, &["late"]), "(sleep 1; echo ARMED > late) > /dev/null 2>&1 < /dev/null &"),
     attack("processes: starting another", NoSpawn, Stops::NoSpawn, "(echo REACHED); /bin/true && echo REACHED"),
 
