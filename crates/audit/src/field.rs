@@ -140,6 +140,8 @@ fields! {
     MEMORY: AuditNumber = "memory";
     /// The memory limit of a container in megabytes.
     MEMORY_MB: AuditNumber = "memoryMb";
+    /// The method of a request.
+    METHOD: AuditId = "method";
     /// What a command could reach of the network.
     NETWORK: ClosedWord = "network";
     /// Files that should be in the quarantine and could not be moved.
@@ -164,20 +166,28 @@ fields! {
     QUARANTINED_OF_EARLIER: FreeTexts = "quarantined_of_earlier";
     /// Why it was decided so.
     REASON: FreeText = "reason";
+    /// The number of bytes received from a host.
+    RECEIVED: AuditNumber = "received";
     /// The number of records of a trail that was set aside.
     RECORDS: AuditNumber = "records";
     /// The rules that decided or were changed.
     RULES: AuditIds = "rules";
     /// The rules that were switched off.
     RULES_OFF: AuditIds = "rulesOff";
+    /// The names of the secrets that were inserted into a request.
+    SECRETS: AuditIds = "secrets";
     /// The secrets of the configuration that a command did not get.
     SECRETS_WITHHELD: FreeTexts = "secretsWithheld";
+    /// The number of bytes sent to a host.
+    SENT: AuditNumber = "sent";
     /// The start of the session's name.
     SESSION: AuditId = "session";
     /// Where the trail before this one is.
     SET_ASIDE: FreeText = "setAside";
     /// The run that a connection belongs to.
     STARTED_BY: AuditId = "startedBy";
+    /// The status code of a response.
+    STATUS: AuditNumber = "status";
     /// What was decided on: a command, a path, a host, a tool.
     SUBJECT: FreeText = "subject";
     /// Rules that would allow a command.
@@ -188,6 +198,8 @@ fields! {
     TOOL: AuditId = "tool";
     /// Whether a result was shortened.
     TRUNCATED: bool = "truncated";
+    /// The path of a request, without its query.
+    URL_PATH: FreeText = "urlPath";
     /// The workspace.
     WORKSPACE: FreeText = "workspace";
     /// Why a trail was not continued.

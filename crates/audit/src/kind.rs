@@ -34,6 +34,8 @@ pub enum EventKind {
     NetworkAllowed,
     /// A command may not talk to a host.
     NetworkDenied,
+    /// A request of a command, or a connection that was allowed as a whole, has ended.
+    NetworkCompleted,
     /// A person is asked for approval.
     ApprovalAsked,
     /// A person has answered a question for approval.
@@ -111,6 +113,7 @@ const ROWS: &[Row] = {
         row(K::CommandDenied, "command_denied", Warn, Point),
         row(K::NetworkAllowed, "network_allowed", Info, Point),
         row(K::NetworkDenied, "network_denied", Warn, Point),
+        row(K::NetworkCompleted, "network_completed", Info, Point),
         row(K::ApprovalAsked, "approval_asked", Info, Point),
         row(K::ApprovalAnswered, "approval_answered", Info, Point),
         row(K::LimitReached, "limit_reached", Warn, Point),

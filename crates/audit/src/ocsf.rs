@@ -31,6 +31,8 @@ const PROCESS_END: Class = class_of(1007, 2);
 const FILE: Class = class_of(1001, OTHER);
 const NETWORK: Class = class_of(4001, 1);
 const NETWORK_REFUSED: Class = class_of(4001, 5);
+const NETWORK_END: Class = class_of(4001, 2);
+const HTTP: u32 = 4002;
 const API: Class = class_of(6003, OTHER);
 const CONFIG: Class = class_of(5019, 1);
 
@@ -44,6 +46,7 @@ const fn class(kind: EventKind) -> Class {
         K::PathAllowed | K::PathDenied | K::ChangesDecided => FILE,
         K::NetworkAllowed => NETWORK,
         K::NetworkDenied => NETWORK_REFUSED,
+        K::NetworkCompleted => NETWORK_END,
         K::PolicyChanged | K::LimitsReset | K::TrailBegun => CONFIG,
         K::ScanClean
         | K::Sanitized
@@ -73,7 +76,8 @@ const fn status(kind: EventKind) -> u32 {
         | K::ToolAllowed
         | K::PathAllowed
         | K::CommandAllowed
-        | K::NetworkAllowed => 1,
+        | K::NetworkAllowed
+        | K::NetworkCompleted => 1,
         _ => 0,
     }
 }
@@ -83,7 +87,7 @@ const fn status(kind: EventKind) -> u32 {
 #[must_use]
 pub fn to_ocsf(record: &AuditRecord, host: &str) -> Value {
     let kind = record.kind();
-    let class = kind.map_or(API, class);
+    let class = http_class(record).unwrap_or_else(|| kind.map_or(API, class));
     let severity = match severity(record) {
         EventSeverity::Info => 1,
         EventSeverity::Warn => 3,
@@ -114,6 +118,17 @@ pub fn to_ocsf(record: &AuditRecord, host: &str) -> Value {
     Value::Object(event)
 }
 
+/// What the framework calls the methods of requests, from 1 on.
+const METHODS: &[&str] = &["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT", "TRACE", "PATCH"];
+
+/// The class of a record about a request: `HTTP Activity`, with its method as activity.
+fn http_class(record: &AuditRecord) -> Option<Class> {
+    let method = first(record, &["method"])?;
+    let number = METHODS.iter().position(|name| *name == method);
+    let activity = number.and_then(|number| u32::try_from(number + 1).ok()).unwrap_or(OTHER);
+    Some(class_of(HTTP, activity))
+}
+
 /// How much a record matters, by what it says and by what its kind says.
 pub(crate) fn severity(record: &AuditRecord) -> EventSeverity {
     let said = EventSeverity::from_name(&record.severity);
@@ -133,16 +148,45 @@ fn about(record: &AuditRecord, class: Class, host: &str) -> Vec<(&'static str, V
             all
         }
         1001 => vec![device(), actor(), ("file", file(record))],
-        4001 => vec![
-            ("src_endpoint", json!({ "uid": run, "hostname": host })),
-            ("dst_endpoint", endpoint(record)),
-        ],
+        4001 | HTTP => network(record, class, host, run),
         6003 => {
             let api = json!({ "operation": record.event });
             vec![actor(), ("api", api), ("src_endpoint", json!({ "hostname": host, "uid": run }))]
         }
         2004 => vec![("finding_info", finding(record))],
         _ => vec![device()],
+    }
+}
+
+/// The connection of an event, its traffic once it has ended, and its request if it was visible.
+fn network(record: &AuditRecord, class: Class, host: &str, run: &str) -> Vec<(&'static str, Value)> {
+    let run = first(record, &["startedBy"]).unwrap_or(run);
+    let mut all =
+        vec![("src_endpoint", json!({ "uid": run, "hostname": host })), ("dst_endpoint", endpoint(record))];
+    if let (Some(sent), Some(received)) = (number(record, "sent"), number(record, "received")) {
+        all.push(("traffic", json!({ "bytes_out": sent, "bytes_in": received, "bytes": sent + received })));
+    }
+    if class.uid == HTTP {
+        let endpoint = endpoint(record);
+        let url = json!({
+            "hostname": endpoint.get("hostname"),
+            "port": endpoint.get("port"),
+            "path": first(record, &["urlPath"]).unwrap_or("/"),
+        });
+        let id = first(record, &["id"]).unwrap_or(&record.hash);
+        all.push((
+            "http_request",
+            json!({ "uid": id, "http_method": first(record, &["method"]), "url": url }),
+        ));
+        all.extend(number(record, "status").map(|code| ("http_response", json!({ "code": code }))));
+    }
+    all
+}
+
+fn number(record: &AuditRecord, name: &str) -> Option<i64> {
+    match record.data.get(name) {
+        Some(Detail::Number(number)) => Some(*number),
+        _ => None,
     }
 }
 

@@ -3,8 +3,8 @@
 //! The sandbox has its own network namespace, and its listening sockets are passed to this process. At [`PROXY_ADDRESS`] it
 //! serves HTTP and SOCKS requests to a proxy, and at the virtual addresses of names it acts as the host. Names are resolved to
 //! virtual addresses in the sandbox, and no query leaves it. Before a connection is made, the name is resolved here, once, every
-//! resulting address is checked, and one of them is connected to. Each connection is recorded before that. A refusal contains the
-//! rule, and what would allow the request.
+//! resulting address is checked, and one of them is connected to. Each request is recorded before it is sent, and a connection
+//! whose requests are not visible before its first byte is. A refusal contains the rule, and what would allow the request.
 //!
 //! A connection is bound to the host that it was allowed for: the TLS server name must match, and a plain request is rewritten
 //! with the host. TLS is inspected for entries with conditions on requests or with `inspect`; each request is then checked like a
@@ -15,6 +15,7 @@ mod accept;
 mod answer;
 mod client;
 mod client_reader;
+mod exchange;
 pub(super) mod inspect;
 mod last_answer;
 mod name_server;
@@ -24,6 +25,7 @@ mod relay;
 mod resolve_check;
 mod shared_socket;
 mod tunnel;
+mod upstream;
 mod why;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +48,9 @@ use super::observed_hosts::{Observations, Observed};
 use super::refusal_texts::RefusalTexts;
 use super::secrets::Secrets;
 use super::target::NetTarget;
+use super::upstream_proxy::UpstreamProxies;
 use super::virtual_addresses::VirtualAddresses;
+pub use exchange::{BrokeredEnd, BrokeredRequest, Witness};
 use inspect::{Inspector, Rewrite, Wire};
 use quotas::Quotas;
 use refusals::{Refusals, Refused};
@@ -101,6 +105,8 @@ pub struct BrokerOptions {
     pub list_name: String,
     /// Command that allows an entry, which follows as its last argument. Refusals then name the command, not the list.
     pub allow_command: Option<String>,
+    /// The proxies of this machine. By default, hosts are connected to directly.
+    pub upstream: UpstreamProxies,
     /// The operator's texts behind the reasons of refusals by the list.
     pub texts: RefusalTexts,
 }
@@ -116,13 +122,11 @@ impl Default for BrokerOptions {
             extra_roots: Vec::new(),
             list_name: "`security.permission.allowedNetHosts`".to_owned(),
             allow_command: None,
+            upstream: UpstreamProxies::default(),
             texts: RefusalTexts::default(),
         }
     }
 }
-
-/// Records a request and returns its ID in the record, or the error; the request is then refused.
-type Witness = dyn Fn(&Brokered) -> Result<String, String> + Send + Sync;
 
 /// A running proxy. Dropping it closes every connection through it.
 pub struct Broker {
@@ -132,14 +136,14 @@ pub struct Broker {
 
 impl Broker {
     /// Starts a proxy for a host list. `witness` records each request and returns its ID, which refusals in the sandbox contain;
-    /// a request that it cannot record is refused.
+    /// a request that it cannot record is refused. A connection that is not inspected is recorded as a whole.
     ///
     /// # Errors
     /// When a socket or thread cannot be created.
     pub fn start(
         hosts: HostList,
         options: BrokerOptions,
-        witness: impl Fn(&Brokered) -> Result<String, String> + Send + Sync + 'static,
+        witness: impl Witness + 'static,
     ) -> io::Result<Self> {
         Self::with_rewrite(hosts, options, None, witness)
     }
@@ -149,7 +153,7 @@ impl Broker {
         hosts: HostList,
         options: BrokerOptions,
         rewrite: Option<Arc<dyn Rewrite>>,
-        witness: impl Fn(&Brokered) -> Result<String, String> + Send + Sync + 'static,
+        witness: impl Witness + 'static,
     ) -> io::Result<Self> {
         Self::with(hosts, options, rewrite, Box::new(witness), Box::new(look_up))
     }
@@ -162,7 +166,7 @@ impl Broker {
         hosts: HostList,
         options: BrokerOptions,
         secrets: Option<Secrets>,
-        witness: impl Fn(&Brokered) -> Result<String, String> + Send + Sync + 'static,
+        witness: impl Witness + 'static,
     ) -> io::Result<Self> {
         let rewrite = secrets.map(|secrets| Arc::new(secrets) as Arc<dyn Rewrite>);
         Self::with_rewrite(hosts, options, rewrite, witness)
@@ -172,15 +176,21 @@ impl Broker {
         hosts: HostList,
         options: BrokerOptions,
         rewrite: Option<Arc<dyn Rewrite>>,
-        witness: Box<Witness>,
+        witness: Box<dyn Witness>,
         resolve: Box<Resolve>,
     ) -> io::Result<Self> {
         // Before any socket is created: with a limit of 1024, `accept` would fail in the middle of a large download.
         raise_descriptors(options.connections);
         let mut virtual_addresses = VirtualAddresses::default();
         let looks_inside = rewrite.is_some() || hosts.may_look_into_tls();
-        let inspector =
-            looks_inside.then(|| Inspector::start(&options.extra_roots, rewrite)).transpose()?.map(Arc::new);
+        let inspector = match looks_inside {
+            true => Some(Inspector::start(&options.extra_roots, rewrite)?),
+            // Authorities of the operator are trusted within as they are outside, also where nothing is inspected. Without them,
+            // a command fails as it would outside.
+            false if inspect::has_own_authorities() => Inspector::start(&options.extra_roots, None).ok(),
+            false => None,
+        };
+        let inspector = inspector.map(Arc::new);
         let mut sockets = listening::sockets(&hosts, options.observes, &mut virtual_addresses);
         sockets.trust = inspector.as_ref().map(|inspector| inspector.trust());
         // The sockets are created in the network namespace of the sandbox, and passed here by its first process.
@@ -264,7 +274,7 @@ struct Shared {
     check: ResolveCheck,
     /// The inspector, if any connection may need it.
     inspector: Option<Arc<Inspector>>,
-    witness: Box<Witness>,
+    witness: Box<dyn Witness>,
     options: BrokerOptions,
     /// Virtual addresses of names in the sandbox.
     virtual_addresses: Mutex<VirtualAddresses>,
@@ -313,20 +323,16 @@ impl Shared {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records an allowed request. A request that cannot be recorded is refused.
-    fn told(&self, brokered: &Brokered) -> Result<(), Arc<Refused>> {
-        (self.witness)(brokered).map(drop).map_err(|why| self.failed(brokered, "unrecorded", why))
-    }
-
     /// Records a refusal, and keeps it for a command that asks for the reason. A refusal that cannot be recorded is still
     /// refused.
     fn refused(&self, refused: &Brokered) -> Arc<Refused> {
-        self.keep_refused((self.witness)(refused).ok(), refused.clone())
+        self.keep_refused(self.witness.decided(refused).ok(), refused.clone())
     }
 
     /// Returns the refusal of a request that was allowed and recorded, and failed afterwards.
     fn failed(&self, brokered: &Brokered, rule: &'static str, why: String) -> Arc<Refused> {
-        self.keep_refused(None, Brokered::refused(&brokered.target, rule, why))
+        let refused = Brokered::refused(&brokered.target, rule, why);
+        self.keep_refused(None, Brokered { request: brokered.request.clone(), ..refused })
     }
 
     fn keep_refused(&self, id: Option<String>, refused: Brokered) -> Arc<Refused> {

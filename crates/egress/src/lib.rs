@@ -72,12 +72,15 @@ mod special_domains;
 mod suggest_entry;
 mod target;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
+mod upstream_proxy;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod virtual_addresses;
 
 pub use address::AddressKind;
 #[cfg(target_os = "linux")]
 pub use broker::{
-    Broker, BrokerGate, BrokerHandle, BrokerOptions, Brokered, DEFAULT_CONNECTIONS, Gatekeeper,
+    Broker, BrokerGate, BrokerHandle, BrokerOptions, Brokered, BrokeredEnd, BrokeredRequest,
+    DEFAULT_CONNECTIONS, Gatekeeper, Witness,
 };
 #[cfg(target_os = "linux")]
 pub use broker_handshake::PassedHandoff;
@@ -95,5 +98,6 @@ pub use refusal_texts::RefusalTexts;
 pub use request_stream::RequestStream;
 pub use secret_binding::{SecretBinding, SecretError};
 #[cfg(target_os = "linux")]
-pub use secrets::{ScrubbedStream, Scrubber, Secrets};
+pub use secrets::{ScrubbedStream, Scrubber, Secrets, read_login_source};
 pub use target::{Host, NetRefused, NetTarget};
+pub use upstream_proxy::{UpstreamError, UpstreamProxies, UpstreamProxy};

@@ -167,6 +167,17 @@ impl Secrets {
     }
 }
 
+/// Reads the login of a proxy, `USER:PASSWORD`, from a source of secrets: `env:NAME`, `file:/PATH`, `cmd:PROGRAM` …
+///
+/// # Errors
+/// When the source is not valid, or cannot be read.
+pub fn read_login_source(source: &str) -> Result<Zeroizing<String>, SecretError> {
+    // A binding to a host that does not exist: the login goes to the proxy only, and not into a request.
+    let binding = SecretBinding::read(&format!("LOGIN={source}@proxy.example"))?;
+    let bytes = source::read(&binding)?;
+    Ok(Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
 impl ActiveSecrets {
     fn new(secrets: Vec<Secret>, began: Instant) -> Result<Self, SecretError> {
         let too_many = |why: String| {

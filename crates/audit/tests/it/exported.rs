@@ -41,7 +41,13 @@ fn records() -> Vec<AuditRecord> {
         event.with(COUNT, -1_i64).with(FLAG, true).with(LIST, vec!["a", "b"])
     };
     for kind in EventKind::all() {
-        for event in [AuditEvent::new(kind), full(kind, "x.example:443"), full(kind, "/a/b/")] {
+        let asked = |method: &str| {
+            let event =
+                full(kind, "x.example:443").with(field::METHOD, method).with(field::URL_PATH, "/v1/a");
+            event.with(field::STATUS, 200_i64).with(field::SENT, 120_i64).with(field::RECEIVED, 7_i64)
+        };
+        let plain = [AuditEvent::new(kind), full(kind, "x.example:443"), full(kind, "/a/b/")];
+        for event in plain.into_iter().chain([asked("PATCH"), asked("REPORT")]) {
             match kind.phase() {
                 EventPhase::Point => drop(trail.record(event).unwrap()),
                 EventPhase::Start => drop(trail.start(event).unwrap()),

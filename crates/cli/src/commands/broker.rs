@@ -144,7 +144,8 @@ pub(crate) fn run(args: &BrokerArgs) -> Result<Exit, Failure> {
 fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let list = "what the broker is started with (--allow-host)";
     let egress = hosts::listed(&args.allow_host, &args.secret, list, false).map_err(Failure::usage)?;
-    let egress = Egress { options: args.bounds.apply(egress.options), ..egress };
+    let options = args.bounds.apply(egress.options).map_err(Failure::usage)?;
+    let egress = Egress { options, ..egress };
     let opened = trail::open_at(args.audit.as_deref(), trail::options(None));
     let trail = opened.map_err(|error| {
         Failure::incomplete(format_args!(

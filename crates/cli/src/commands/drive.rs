@@ -285,11 +285,9 @@ fn egress(args: &DriveArgs, driven: &Driven) -> Result<Egress, Stop> {
     };
     let more = args.secret.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let secrets = driven.secrets.iter().cloned().chain(more).collect();
-    Ok(Egress {
-        hosts,
-        options: args.proxy.apply(BrokerOptions { list_name: LIST.to_owned(), ..BrokerOptions::default() }),
-        secrets,
-    })
+    let options = BrokerOptions { list_name: LIST.to_owned(), ..BrokerOptions::default() };
+    let options = args.proxy.apply(options).map_err(Stop::Failed)?;
+    Ok(Egress { hosts, options, secrets })
 }
 
 /// Returns the streams: a CLI that is used interactively gets a terminal of its own.

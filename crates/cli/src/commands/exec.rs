@@ -68,8 +68,8 @@ const REFUSED: u8 = 126;
 
 /// Options that conflict with --agent, whose configuration decides. Mode, time limit and output limit can still narrow it.
 #[rustfmt::skip]
-const SHAPING: [&str; 29] = [
-    "no_rules", "read_only_paths", "shared_paths", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time_ms", "processors", "memory_bytes", "processes", "priority", "max_connections", "max_requests",
+const SHAPING: [&str; 31] = [
+    "no_rules", "read_only_paths", "shared_paths", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time_ms", "processors", "memory_bytes", "processes", "priority", "max_connections", "max_requests", "upstream_proxy", "upstream_login",
     "file_size_bytes", "disk_bytes", "disk_files", "require", "backend", "backend_option", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit",
 ];
 

@@ -131,6 +131,8 @@ asyncio.run(main())'"),
 /// What else has to work, and what must not.
 #[rustfmt::skip]
 const BESIDE: &[Client] = &[
+    // Authorities of the operator's environment are trusted within, where nothing is inspected as well.
+    reaches("own-authority", "/usr/bin/curl", "curl -sS https://registry.test/hello"),
     // It greets with an encrypted name. It ends with 0 whatever comes, so what it shows counts.
     Client {
         name: "chromium", needs: "/usr/bin/chromium", hosts: REGISTRY,

@@ -104,6 +104,9 @@ mod transcripts;
 mod ui;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod upstream;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod watch;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

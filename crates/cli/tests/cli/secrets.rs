@@ -103,10 +103,11 @@ fn a_server_gets_the_secret_and_the_command_does_not() {
         return;
     }
     let (echo, folder) = (Echo::start(), tempfile::tempdir().unwrap());
+    let trail = format!("--audit={}", folder.path().join("trail.jsonl").display());
     let output = run(
         &echo,
         folder.path(),
-        &[],
+        &[&trail],
         "echo \"it is $TOKEN\"; curl -siS -H \"Authorization: Bearer $TOKEN\" http://{to}/v1/x; cat /proc/*/environ /proc/*/cmdline 2>/dev/null",
     );
     let (said, heard) = (text(&output), echo.heard());
@@ -115,6 +116,14 @@ fn a_server_gets_the_secret_and_the_command_does_not() {
     assert!(!said.contains(REAL) && !said.contains("REALreal"), "{said}");
     assert!(!said.to_ascii_lowercase().contains("set-cookie"), "{said}");
     assert!(said.matches("ghp_").count() >= 3, "the placeholder stands where the secret stood: {said}");
+    let recorded = fs::read_to_string(folder.path().join("trail.jsonl")).unwrap();
+    let rows: Vec<&str> = recorded.lines().filter(|row| row.contains("\"network_")).collect();
+    let request = "\"method\":\"GET\"";
+    assert!(
+        rows.len() == 2 && rows.iter().all(|row| row.contains(request) && row.contains("[\"TOKEN\"]")),
+        "{rows:?}"
+    );
+    assert!(rows[1].contains("\"status\":200") && rows[1].contains("\"urlPath\":\"/v1/x\""), "{rows:?}");
 
     // The same by the user and password of an address.
     let output = run(&echo, folder.path(), &[], "curl -sS http://me:$TOKEN@{to}/v1/x");

@@ -44,13 +44,15 @@ use super::super::proxy_request::MAX_HEAD;
 use super::super::request_stream::RequestStream;
 use super::super::target::{Host, NetTarget};
 use super::Shared;
+use super::exchange::Exchange;
 use super::relay::Pulse;
 use super::resolve_check::Brokered;
 use authority::Authority;
 pub(in super::super) use rewrite::{
-    BodyFilter, BodyRewrite, Conversation, LentUntil, Rewrite, RewriteRefusal,
+    BodyFilter, BodyRewrite, Conversation, Inserted, LentUntil, Rewrite, RewriteRefusal,
 };
 use roots::Roots;
+pub(super) use roots::has_own_authorities;
 pub(super) use serve::Wire;
 use serve::{Inspected, Upstream, with_cause};
 use stream::{Checked, Checks, Prefixed};
@@ -292,7 +294,7 @@ impl Talk<'_> {
     }
 
     fn lost(&self, why: &str) -> (Upstream, Ends) {
-        (Upstream::Refused(self.shared.failed(self.brokered, "cannot-connect", why.to_owned())), None)
+        (Upstream::Refused(Exchange::failed(self.shared, self.brokered, "cannot-connect", why)), None)
     }
 
     fn conversation(self, upstream: Upstream, checks: Checks) -> Arc<Inspected> {

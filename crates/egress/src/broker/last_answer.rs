@@ -19,6 +19,8 @@ pub(super) struct LastAnswer {
     /// The beginning of a head.
     held: Vec<u8>,
     is_begun: bool,
+    /// The status code of the answer, once its head has come.
+    pub(super) status: Option<u16>,
 }
 
 impl LastAnswer {
@@ -34,6 +36,7 @@ impl LastAnswer {
         {
             let rest = self.held.split_off(end);
             let head = std::mem::replace(&mut self.held, rest);
+            self.status = std::str::from_utf8(status(&head)).ok().and_then(|status| status.parse().ok());
             match status(&head) {
                 // Behind it, something else than HTTP is spoken, on a connection that stays.
                 b"101" => passed.extend(head),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::super::chunked::Chunked;
+use super::exchange::Exchange;
 use super::last_answer::LastAnswer;
 
 /// When bytes were last relayed, in either direction: during a long download the client sends nothing.
@@ -156,9 +157,9 @@ pub(super) fn carry(
     to: &TcpStream,
     (upload, most): (Upload, Most),
     (at_end, answer): (AtEnd, Option<LastAnswer>),
-    pulse: &Pulse,
+    (pulse, exchange): (&Pulse, &Exchange),
 ) {
-    match carry_all(from, to, (upload, most), answer, pulse) {
+    match carry_all(from, to, (upload, most), answer, (pulse, exchange)) {
         Ok(()) if at_end == AtEnd::Keep => {}
         // Half-closed: protocols such as SSH and HTTP/1.0 send a response after the client has closed its side.
         Ok(()) => drop(to.shutdown(Shutdown::Write)),
@@ -171,7 +172,7 @@ fn carry_all(
     mut to: &TcpStream,
     (mut left, mut most): (Upload, Most),
     mut answer: Option<LastAnswer>,
-    pulse: &Pulse,
+    (pulse, exchange): (&Pulse, &Exchange),
 ) -> io::Result<()> {
     // Reads time out periodically, to check whether the other direction is active.
     from.set_read_timeout(Some(pulse.wait()))?;
@@ -196,9 +197,13 @@ fn carry_all(
         }
         let bytes = bytes.get(..taken).unwrap_or_default();
         match &mut answer {
-            Some(answer) => to.write_all(&answer.pass(bytes))?,
+            Some(answer) => {
+                to.write_all(&answer.pass(bytes))?;
+                answer.status.into_iter().for_each(|status| exchange.answered(status));
+            }
             None => to.write_all(bytes)?,
         }
+        exchange.carried(most.bound, taken);
         pulse.beat();
     }
     Ok(())

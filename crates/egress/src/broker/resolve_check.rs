@@ -10,7 +10,9 @@ use super::super::policy::{self, NetPolicy};
 use super::super::refusal_texts::RefusalTexts;
 use super::super::special_domains;
 use super::super::target::{Host, NetTarget};
+use super::super::upstream_proxy::{UpstreamProxies, UpstreamProxy};
 use super::BrokerOptions;
+use super::exchange::BrokeredRequest;
 
 /// The rule for requests that are allowed in observing mode.
 const OBSERVED: &str = "observed";
@@ -39,6 +41,10 @@ pub struct Brokered {
     pub entry: Option<String>,
     /// The resolved addresses. Only these are connected to; empty if it is refused.
     pub addresses: Vec<SocketAddr>,
+    /// The proxy of this machine through which it is reached. The addresses are then those of the proxy.
+    pub upstream: Option<UpstreamProxy>,
+    /// The request; `None` for a connection, whose requests are not visible or were not sent yet.
+    pub request: Option<BrokeredRequest>,
 }
 
 impl Brokered {
@@ -48,10 +54,24 @@ impl Brokered {
         !self.addresses.is_empty()
     }
 
+    /// Adds the request that it is about.
+    pub(super) fn about(self, request: BrokeredRequest) -> Self {
+        Self { request: Some(request), ..self }
+    }
+
     /// Returns a refusal.
     pub(super) fn refused(target: &impl ToString, rule: &'static str, reason: impl Into<String>) -> Self {
         let (target, reason) = (target.to_string(), reason.into());
-        Self { target, rule, reason, fix: None, entry: None, addresses: Vec::new() }
+        Self {
+            target,
+            rule,
+            reason,
+            fix: None,
+            entry: None,
+            addresses: Vec::new(),
+            upstream: None,
+            request: None,
+        }
     }
 }
 
@@ -66,12 +86,13 @@ pub(super) struct ResolveCheck {
     /// Command that allows an entry.
     allow_command: Option<String>,
     texts: RefusalTexts,
+    upstream: UpstreamProxies,
     resolve: Box<Resolve>,
 }
 
 impl ResolveCheck {
     pub(super) fn new(list: HostList, options: &BrokerOptions, resolve: Box<Resolve>) -> Self {
-        let BrokerOptions { observes, list_name, allow_command, texts, .. } = options.clone();
+        let BrokerOptions { observes, list_name, allow_command, texts, upstream, .. } = options.clone();
         Self {
             policy: NetPolicy::Hosts(list.clone()),
             list,
@@ -79,6 +100,7 @@ impl ResolveCheck {
             list_name,
             allow_command,
             texts,
+            upstream,
             resolve,
         }
     }
@@ -95,6 +117,12 @@ impl ResolveCheck {
             }
             _ => return self.judged(target),
         };
+        let upstream = self.upstream_of(target);
+        // A proxy resolves names itself: inside of a company, public names often cannot be resolved. What is observed is
+        // resolved nonetheless, because only a public host may be.
+        if let Some(proxy) = upstream.filter(|_| rule != OBSERVED) {
+            return self.through(proxy, refused(rule, reason));
+        }
         // Only listed names are resolved: the query itself would leak a name such as `SECRET.attacker.example`.
         let addresses = match self.addresses(target) {
             Ok(addresses) if !addresses.is_empty() => addresses,
@@ -102,7 +130,10 @@ impl ResolveCheck {
             Err(error) => return refused("no-address", format!("the name cannot be resolved: {error}")),
         };
         match addresses.iter().find(|address| !self.may_resolve_to(target, address)) {
-            None => Brokered { addresses, ..refused(rule, reason) },
+            None => match upstream {
+                Some(proxy) => self.through(proxy, refused(rule, reason)),
+                None => Brokered { addresses, ..refused(rule, reason) },
+            },
             // One such address refuses the name, because any of the addresses may be the one that is connected to.
             Some(address) => {
                 let kind = AddressKind::of(address.ip());
@@ -110,6 +141,27 @@ impl ResolveCheck {
                 // The owner of the name chose the address, so advising to list it would let them choose what is allowed.
                 refused("leads-elsewhere", reason)
             }
+        }
+    }
+
+    /// Returns the proxy of this machine for a target. Programs of other protocols than HTTP use none.
+    fn upstream_of(&self, target: &NetTarget) -> Option<&UpstreamProxy> {
+        self.upstream.proxy_for(target).filter(|_| !self.list.carries_anything(target))
+    }
+
+    /// Allows a target through a proxy.
+    fn through(&self, proxy: &UpstreamProxy, allowed: Brokered) -> Brokered {
+        let failed = |why: String| Brokered {
+            rule: "no-address",
+            reason: format!("the upstream proxy `{proxy}` cannot be reached: {why}"),
+            ..allowed.clone()
+        };
+        match self.addresses(&proxy.target) {
+            Ok(addresses) if !addresses.is_empty() => {
+                Brokered { addresses, upstream: Some(proxy.clone()), ..allowed }
+            }
+            Ok(_) => failed("its name has no address".to_owned()),
+            Err(error) => failed(error.to_string()),
         }
     }
 

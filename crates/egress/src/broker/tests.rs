@@ -2,6 +2,7 @@
 
 mod requests;
 mod tunnels;
+mod upstream;
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -16,7 +17,36 @@ use super::*;
 pub(super) struct Site {
     pub(super) broker: Broker,
     address: SocketAddr,
-    record: Arc<Mutex<Vec<String>>>,
+    record: Arc<Mutex<Vec<[String; 2]>>>,
+    ends: Arc<Mutex<Vec<BrokeredEnd>>>,
+}
+
+/// Puts decisions and ends on record.
+struct Notes {
+    record: Arc<Mutex<Vec<[String; 2]>>>,
+    ends: Arc<Mutex<Vec<BrokeredEnd>>>,
+}
+
+/// A request as a test compares it: its method, its path and the names of its secrets.
+fn shown(request: Option<&BrokeredRequest>) -> String {
+    let words = |request: &BrokeredRequest| {
+        format!(" {} {} {}", request.method, request.path, request.secrets.join(" ")).trim_end().to_owned()
+    };
+    request.map(words).unwrap_or_default()
+}
+
+impl Witness for Notes {
+    fn decided(&self, brokered: &Brokered) -> Result<String, String> {
+        let mut written = self.record.lock().unwrap();
+        let shown = shown(brokered.request.as_ref());
+        written.push([brokered.target.clone(), format!("{}{shown}", brokered.rule)]);
+        let is_full = brokered.target.starts_with("unrecorded");
+        if is_full { Err("the disk is full".to_owned()) } else { Ok(format!("record-{}", written.len())) }
+    }
+
+    fn ended(&self, end: &BrokeredEnd) {
+        self.ends.lock().unwrap().push(end.clone());
+    }
 }
 
 /// Every name leads to this machine here, but for one.
@@ -30,19 +60,13 @@ fn site(hosts: &[&str], options: BrokerOptions) -> Site {
 }
 
 pub(super) fn site_with(hosts: &[&str], options: BrokerOptions, rewrite: Option<Arc<dyn Rewrite>>) -> Site {
-    let record = Arc::new(Mutex::new(Vec::new()));
-    let written = Arc::clone(&record);
-    let witness = move |brokered: &Brokered| {
-        let mut written = written.lock().unwrap();
-        written.push(format!("{} {}", brokered.target, brokered.rule));
-        let is_full = brokered.target.starts_with("unrecorded");
-        if is_full { Err("the disk is full".to_owned()) } else { Ok(format!("record-{}", written.len())) }
-    };
+    let (record, ends) = <(Arc<Mutex<Vec<[String; 2]>>>, Arc<Mutex<Vec<BrokeredEnd>>>)>::default();
+    let witness = Notes { record: Arc::clone(&record), ends: Arc::clone(&ends) };
     let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
     let list = HostList::compile(&hosts).unwrap();
     let broker = Broker::with(list, options, rewrite, Box::new(witness), Box::new(resolve)).unwrap();
     let address = listen(&broker, "127.0.0.1:0", Served::Proxy);
-    Site { broker, address, record }
+    Site { broker, address, record, ends }
 }
 
 /// Lets a broker serve at one more socket.
@@ -71,8 +95,32 @@ impl Site {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
+    /// Returns the target and the rule of each row.
     pub(super) fn record(&self) -> Vec<String> {
-        self.record.lock().unwrap().clone()
+        let words = |[target, row]: &[String; 2]| format!("{target} {}", row.split(' ').next().unwrap());
+        self.record.lock().unwrap().iter().map(words).collect()
+    }
+
+    /// Returns each row behind its target, with its request.
+    pub(super) fn rows(&self) -> Vec<String> {
+        self.record.lock().unwrap().iter().map(|[_, row]| row.clone()).collect()
+    }
+
+    /// Returns this many ends once they have come: what ended, its status, and whether bytes went and came.
+    pub(super) fn ends(&self, count: usize) -> Vec<String> {
+        let began = Instant::now();
+        while self.ends.lock().unwrap().len() < count && began.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let mut ends = self.ends.lock().unwrap().clone();
+        ends.sort_by_key(|end| end.id.trim_start_matches("record-").parse::<u64>().unwrap());
+        let shown = |end: &BrokeredEnd| {
+            let request = shown(end.request.as_ref());
+            let status = end.status.map(|status| format!(" {status}")).unwrap_or_default();
+            let error = end.error.as_ref().map(|_| " failed").unwrap_or_default();
+            format!("{}{request}{status} {}/{}{error}", end.id, end.sent, end.received)
+        };
+        ends.iter().map(shown).collect()
     }
 }
 

@@ -14,15 +14,17 @@ use super::super::proxy_request::{ProxyRequest, RequestBody};
 use super::super::socks::SocksReply;
 use super::super::suggest_entry;
 use super::super::target::{Host, NetTarget};
+use super::super::upstream_proxy::UpstreamKind;
 use super::answer::{about, refuse, say, say_bytes};
 use super::client_reader::{Incoming, More, head};
+use super::exchange::{BrokeredRequest, Exchange};
 use super::inspect::{self, Begun, Wire};
 use super::last_answer::LastAnswer;
 use super::quotas::{Exhausted, Granted};
 use super::refusals::Refused;
 use super::relay::{AtEnd, Most, Over, Pulse, Upload, carry};
 use super::resolve_check::Brokered;
-use super::{Kept, Shared, why};
+use super::{Kept, Shared, upstream, why};
 
 /// The protocol in which a client waits for the result of connecting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +32,9 @@ pub(super) enum Speaks {
     Http,
     Socks,
 }
+
+/// The rule for a host that cannot be reached.
+const CANNOT: &str = "cannot-connect";
 
 /// The plaintext TLS alert `access_denied` (RFC 8446, section 6.2).
 const DENIED_BY_ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 49];
@@ -46,35 +51,33 @@ pub(super) fn plain(client: &TcpStream, shared: &Arc<Shared>, request: &ProxyReq
     if broker_hostname::answers_at(request.target()) {
         return why::serve(client, shared, request);
     }
-    // Decided before it is recorded, and recorded before it is connected: the trail must not lack a connection that
-    // was made.
     let brokered = shared.check.decide(request.target());
     if !brokered.is_allowed() {
-        return refuse(client, shared, &brokered, None);
+        return refuse(client, shared, &brokered.about(recorded(request)), None);
     }
-    if let Err(refused) = shared.told(&brokered) {
-        return say(client, &refused, None);
-    }
-    match connect(&brokered, shared) {
+    let (
+        Some(inspector),
+        ProxyRequest::Plain { target, head, .. } | ProxyRequest::Websocket { target, head },
+    ) = (shared.inspector_of(request.target(), Wire::Plain), request)
+    else {
+        return drop(one_request(client, None, (request, rest), (shared, &brokered)));
+    };
+    match connect(target, &brokered, shared) {
         Ok(server) => {
             let Some(_both) = shared.keep(&server) else { return };
-            match (shared.inspector_of(request.target(), Wire::Plain), request) {
-                (
-                    Some(inspector),
-                    ProxyRequest::Plain { target, head, .. } | ProxyRequest::Websocket { target, head },
-                ) => {
-                    // The inspector gets the head that was written anew, not the bytes of the client, which may be
-                    // ambiguous.
-                    let first = [head.as_bytes(), rest].concat();
-                    let wire = Wire::Plain;
-                    let begun = Begun { client, server: &server, target, brokered: &brokered, first, wire };
-                    inspect::converse(shared, inspector, begun).ok();
-                }
-                _ => drop(one_request(client, &server, (request, rest), shared)),
-            }
+            // The inspector gets the head that was written anew, not the bytes of the client, which may be ambiguous.
+            let first = [head.as_bytes(), rest].concat();
+            let wire = Wire::Plain;
+            let begun = Begun { client, server: &server, target, brokered: &brokered, first, wire };
+            inspect::converse(shared, inspector, begun).ok();
         }
         Err(refused) => say(client, &refused, None),
     }
+}
+
+/// Returns a request as it is recorded.
+fn recorded(request: &ProxyRequest) -> BrokeredRequest {
+    request.asked().map(|(method, path)| BrokeredRequest::new(method, path)).unwrap_or_default()
 }
 
 /// Serves a client that requested a tunnel, and that sends its first bytes only after the proxy has replied.
@@ -106,18 +109,20 @@ pub(super) fn tunnel(
     // In a tunnel, the first bytes name a host once more. A tunnel that was allowed for one host must not be used for
     // another.
     if shared.carries_anything(target) || opens(&mut incoming, shared, target) {
-        conversation(shared, client, &server, (target, &brokered), incoming).ok();
+        conversation(shared, client, Some(&server), (target, &brokered), incoming).ok();
     }
 }
 
 /// Connects to a target if it is allowed.
-fn way_to(target: &NetTarget, shared: &Shared) -> Result<(Brokered, TcpStream), (Arc<Refused>, SocksReply)> {
+fn way_to(
+    target: &NetTarget,
+    shared: &Arc<Shared>,
+) -> Result<(Brokered, TcpStream), (Arc<Refused>, SocksReply)> {
     let brokered = shared.check.decide(target);
     if !brokered.is_allowed() {
         return Err((shared.refused(&brokered), SocksReply::NotAllowed));
     }
-    shared.told(&brokered).map_err(|refused| (refused, SocksReply::Failed))?;
-    match connect(&brokered, shared) {
+    match connect(target, &brokered, shared) {
         Ok(server) => Ok((brokered, server)),
         Err(refused) => Err((refused, SocksReply::NotReached)),
     }
@@ -163,11 +168,8 @@ pub(super) fn at_host(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>)
     if opening.is_some_and(|opening| !is_bound(&opening, &incoming, shared, &target)) {
         return;
     }
-    // The client expects no reply of a proxy, so a failure can only close the connection.
-    let Ok(()) = shared.told(&brokered) else { return };
-    let Ok(server) = connect(&brokered, shared) else { return };
-    let Some(_both) = shared.keep(&server) else { return };
-    conversation(shared, client, &server, (&target, &brokered), incoming).ok();
+    // The client expects no reply of a proxy, so without HTTP a failure can only close the connection.
+    conversation(shared, client, None, (&target, &brokered), incoming).ok();
 }
 
 /// Returns the target for an address that a program in the sandbox connected to.
@@ -217,11 +219,11 @@ fn is_bound(opening: &Opening, incoming: &Incoming<'_>, shared: &Shared, target:
     false
 }
 
-/// Relays a connection: one HTTP request, or all bytes.
+/// Relays a connection: one HTTP request, or all bytes. A tunnel is connected already.
 fn conversation(
     shared: &Arc<Shared>,
     client: &TcpStream,
-    server: &TcpStream,
+    server: Option<&TcpStream>,
     (target, brokered): (&NetTarget, &Brokered),
     mut incoming: Incoming<'_>,
 ) -> io::Result<()> {
@@ -236,6 +238,10 @@ fn conversation(
         && let Some(inspector) = shared.inspector_of(target, wire)
     {
         let first = std::mem::take(&mut incoming.bytes);
+        let own = (server.is_none()).then(|| connect(target, brokered, shared)).transpose();
+        let Ok(own) = own else { return Ok(()) };
+        let Some(server) = server.or(own.as_ref()) else { return Ok(()) };
+        let Some(_both) = shared.keep(server) else { return Ok(()) };
         let begun = Begun { client, server, target, brokered, first, wire };
         return inspect::converse(shared, inspector, begun);
     }
@@ -258,7 +264,22 @@ fn conversation(
                 return Ok(());
             }
         };
-        let talk = Talk { target, upload: Upload::all(), at_end: AtEnd::Tell, answer: None, granted };
+        // Without a record the connection is closed: its protocol may have no form for a reason.
+        let Ok(exchange) = Exchange::begin(shared, brokered) else { return Ok(()) };
+        let own = match server {
+            Some(_) => None,
+            None => match try_addresses(target, brokered, shared) {
+                Ok(own) => Some(own),
+                Err(why) => {
+                    exchange.fails(brokered, CANNOT, &why);
+                    return Ok(());
+                }
+            },
+        };
+        let Some(server) = server.or(own.as_ref()) else { return Ok(()) };
+        let Some(_both) = shared.keep(server) else { return Ok(()) };
+        let (upload, at_end) = (Upload::all(), AtEnd::Tell);
+        let talk = Talk { target, upload, at_end, answer: None, granted, exchange: &exchange };
         return both_ways(client, server, &incoming.bytes, talk, shared);
     }
     let Some(end) = head(&mut incoming)? else { return Ok(()) };
@@ -267,7 +288,7 @@ fn conversation(
         Ok((ProxyRequest::read_at(target, &incoming.bytes)?, rest))
     });
     match request {
-        Ok((request, rest)) => one_request(client, server, (&request, &rest), shared),
+        Ok((request, rest)) => one_request(client, server, (&request, &rest), (shared, brokered)),
         Err(bad) => {
             let status = bad.status;
             let refused = Brokered { target: target.to_string(), ..about(bad) };
@@ -285,6 +306,7 @@ struct Talk<'t> {
     /// What the host answers, where the connection ends with it.
     answer: Option<LastAnswer>,
     granted: Granted,
+    exchange: &'t Exchange,
 }
 
 /// Applies the host list to a request, or to a connection whose requests are not visible, and counts it.
@@ -326,9 +348,9 @@ fn granted_by_list(
 /// Sends one request, and relays the response.
 fn one_request(
     client: &TcpStream,
-    mut server: &TcpStream,
+    server: Option<&TcpStream>,
     (request, rest): (&ProxyRequest, &[u8]),
-    shared: &Shared,
+    (shared, brokered): (&Arc<Shared>, &Brokered),
 ) -> io::Result<()> {
     let (target, head, body) = match request {
         ProxyRequest::Plain { target, head, body } => (target, head, *body),
@@ -344,7 +366,7 @@ fn one_request(
     let mut granted = match granted(shared, target, asked) {
         Ok(granted) => granted,
         Err(refused) => {
-            refuse(client, shared, &refused, None);
+            refuse(client, shared, &refused.about(recorded(request)), None);
             return Ok(());
         }
     };
@@ -352,19 +374,52 @@ fn one_request(
     let is_longer = |most: u64| matches!(body, RequestBody::Length(length) if length > most);
     // The head can exfiltrate data like the body can, so it counts as upload.
     if !most.take(head.len()) || most.bytes.is_some_and(is_longer) {
-        refuse(client, shared, &too_much(target, Over::Upload), None);
+        refuse(client, shared, &too_much(target, Over::Upload).about(recorded(request)), None);
         return Ok(());
     }
     granted.upload = most.bytes;
+    // Recorded before it is connected and sent: the trail must not lack a request that a host got.
+    let begun = Exchange::begin(shared, &brokered.clone().about(recorded(request)));
+    let exchange = match begun {
+        Ok(exchange) => exchange,
+        Err(refused) => {
+            say(client, &refused, None);
+            return Ok(());
+        }
+    };
+    // A proxy gets a plain request itself: many refuse to be a tunnel to port 80.
+    let direct = brokered.upstream.as_ref().filter(|proxy| {
+        let is_plain = matches!(request, ProxyRequest::Plain { .. });
+        server.is_none() && is_plain && proxy.kind == UpstreamKind::Http
+    });
+    let head = match direct {
+        Some(proxy) => upstream::whole_head(proxy, head),
+        None => head.as_bytes().to_vec(),
+    };
+    let own = match (server, direct) {
+        (Some(_), _) => None,
+        (None, None) => Some(try_addresses(target, brokered, shared)),
+        (None, Some(_)) => Some(first_address(brokered, shared)),
+    };
+    let own = match own.transpose() {
+        Ok(own) => own,
+        Err(why) => {
+            say(client, &exchange.fails(brokered, CANNOT, &why), None);
+            return Ok(());
+        }
+    };
+    let Some(mut server) = server.or(own.as_ref()) else { return Ok(()) };
+    let Some(_both) = shared.keep(server) else { return Ok(()) };
     let upload = match body {
         RequestBody::Length(length) => Upload::Length(length),
         RequestBody::Chunked => Upload::Chunked(Chunked::BEGIN),
     };
     // A host that reads nothing would block this thread, and keep its slot, forever.
     server.set_write_timeout(Some(shared.options.idle))?;
-    server.write_all(head.as_bytes())?;
+    server.write_all(&head)?;
+    exchange.carried(Over::Upload, head.len());
     let answer = Some(LastAnswer::default());
-    let talk = Talk { target, upload, at_end: AtEnd::Keep, answer, granted };
+    let talk = Talk { target, upload, at_end: AtEnd::Keep, answer, granted, exchange: &exchange };
     match request {
         ProxyRequest::Websocket { .. } => websocket(client, server, rest, talk, shared),
         _ => both_ways(client, server, rest, talk, shared),
@@ -389,14 +444,19 @@ fn websocket(
         return Ok(());
     }
     talk.granted.download = most.bytes;
+    talk.exchange.carried(Over::Download, answered.bytes.len());
     client.set_write_timeout(Some(shared.options.idle))?;
     // Only a 101 makes the rest of the connection a websocket. After any other response, the next bytes could be a
     // request.
     if is_complete && answered.bytes.starts_with(SWITCHES) {
+        talk.exchange.answered(101);
         talk = Talk { upload: Upload::all(), at_end: AtEnd::Tell, answer: None, ..talk };
     }
     match &mut talk.answer {
-        Some(answer) => client.write_all(&answer.pass(&answered.bytes))?,
+        Some(answer) => {
+            client.write_all(&answer.pass(&answered.bytes))?;
+            answer.status.into_iter().for_each(|status| talk.exchange.answered(status));
+        }
         None => client.write_all(&answered.bytes)?,
     }
     both_ways(client, server, rest, talk, shared)
@@ -417,7 +477,7 @@ fn both_ways(
     client: &TcpStream,
     mut server: &TcpStream,
     rest: &[u8],
-    Talk { target, mut upload, at_end, answer, granted }: Talk<'_>,
+    Talk { target, mut upload, at_end, answer, granted, exchange }: Talk<'_>,
     shared: &Shared,
 ) -> io::Result<()> {
     let idle = shared.options.idle;
@@ -436,12 +496,15 @@ fn both_ways(
         return Ok(());
     }
     server.write_all(rest.get(..of_body).unwrap_or_default())?;
+    exchange.carried(Over::Upload, of_body);
     let pulse = Pulse::new(idle, granted.until);
     // One thread per direction: either side may send at any time, and blocking writes limit the memory.
     std::thread::scope(|scope| {
         let up = std::thread::Builder::new().stack_size(super::STACK);
-        up.spawn_scoped(scope, || carry(client, server, (upload, up_most), (at_end, None), &pulse))?;
-        carry(server, client, (Upload::all(), down_most), (AtEnd::Tell, answer), &pulse);
+        up.spawn_scoped(scope, || {
+            carry(client, server, (upload, up_most), (at_end, None), (&pulse, exchange));
+        })?;
+        carry(server, client, (Upload::all(), down_most), (AtEnd::Tell, answer), (&pulse, exchange));
         // A client that keeps its connection open would otherwise hold both threads until the idle timeout.
         if at_end == AtEnd::Keep {
             // The response is complete, so the rest of the request is not needed.
@@ -455,15 +518,32 @@ fn both_ways(
     Ok(())
 }
 
+/// Connects to an allowed target. The attempt is recorded if it fails; otherwise, what is sent is.
+fn connect(target: &NetTarget, brokered: &Brokered, shared: &Arc<Shared>) -> Result<TcpStream, Arc<Refused>> {
+    try_addresses(target, brokered, shared).map_err(|why| Exchange::failed(shared, brokered, CANNOT, &why))
+}
+
+/// Connects to an allowed target, directly or through the proxy of this machine.
+fn try_addresses(target: &NetTarget, brokered: &Brokered, shared: &Shared) -> Result<TcpStream, String> {
+    let server = first_address(brokered, shared)?;
+    if let Some(proxy) = &brokered.upstream {
+        upstream::connect(&server, proxy, target, shared.options.patience)?;
+    }
+    Ok(server)
+}
+
 /// Connects to the first address that answers. These addresses were checked: resolving the name again could return others.
-fn connect(brokered: &Brokered, shared: &Shared) -> Result<TcpStream, Arc<Refused>> {
-    let mut error = io::Error::other("it has no address");
+fn first_address(brokered: &Brokered, shared: &Shared) -> Result<TcpStream, String> {
+    let mut error = "it has no address".to_owned();
     // The kernel tries only one address per call. The first may be IPv6 on a machine without an IPv6 route.
     for address in &brokered.addresses {
         match TcpStream::connect_timeout(address, shared.options.patience) {
             Ok(server) => return Ok(server),
-            Err(why) => error = why,
+            Err(why) => error = why.to_string(),
         }
     }
-    Err(shared.failed(brokered, "cannot-connect", error.to_string()))
+    match &brokered.upstream {
+        Some(proxy) => Err(format!("the upstream proxy `{proxy}` cannot be reached: {error}")),
+        None => Err(error),
+    }
 }

@@ -1,7 +1,9 @@
 //! Requests: each placeholder is checked by its position, and replaced where it belongs.
 
-use hyper::body::Bytes;
-use hyper::http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE};
+mod body;
+mod signing;
+
+use hyper::http::header::{ACCEPT_ENCODING, AUTHORIZATION};
 use hyper::http::uri::PathAndQuery;
 use hyper::http::{HeaderMap, HeaderName, HeaderValue, request};
 
@@ -9,26 +11,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-use super::super::broker::inspect::{BodyRewrite, Conversation, LentUntil, RewriteRefusal};
+use super::super::broker::inspect::{BodyRewrite, Conversation, Inserted, LentUntil, RewriteRefusal};
 use super::super::header_table::{HeaderAt, HeaderFate, HeaderOf, headers_of};
 use super::super::secret_binding::{SecretBinding, SecretPlace};
-use super::scrub::{Part, Watched, through};
 use super::spelling::Spelling;
 use super::windows::Found;
-use super::{ActiveSecrets, Secret, credentials, parts, percent, sigv4};
-use std::cell::Cell;
+use super::{ActiveSecrets, Secret, credentials, parts, percent};
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Maximum length of a body that is read completely, to insert a secret or to sign it.
-const MAX_BODY: usize = 8 << 20;
-
-/// Maximum number of placeholders in a body, because each costs the memory of the secret.
-const MAX_TIMES: usize = 16;
-
-/// Maximum number of matches in a body, in each way to decode it: more than [`MAX_TIMES`], whichever the parts of secrets are.
-const MAX_FOUND: usize = 1 << 10;
 
 /// Values that may accompany a token as user in `Authorization: Basic`.
 const NO_PASSWORDS: &[&[u8]] = &[b"", b"x-oauth-basic", b"x"];
@@ -42,6 +34,8 @@ pub(super) struct Asked<'h> {
     path: String,
     /// The earliest end of the secrets that were inserted.
     until: Cell<Option<Instant>>,
+    /// The names of the secrets that were inserted.
+    inserted: RefCell<BTreeSet<&'h str>>,
 }
 
 /// Inserts secrets into a request.
@@ -54,7 +48,7 @@ pub(super) fn rewrite(
     let (path, query) =
         whole.split_once('?').map_or((whole.as_str(), None), |(path, query)| (path, Some(query)));
     let is_bound = active.is_bound(to.target);
-    let asked = Asked { active, to, is_bound, path: path.to_owned(), until: Cell::default() };
+    let asked = Asked::new(active, to, is_bound, path.to_owned());
     // A host name or method with a placeholder would reach resolvers and logs that are outside of the binding.
     asked.holds_none(to.target.host.to_string().as_bytes(), "the name of the host")?;
     asked.holds_none(head.method.as_str().as_bytes(), "the method")?;
@@ -86,10 +80,10 @@ pub(super) fn rewrite(
     }
     if let (Some((secret, binding)), Some(unsigned)) = (signing, unsigned) {
         let signed = asked.sign(head, secret, binding, unsigned);
-        asked.say_until(head);
+        asked.tell(head);
         return signed;
     }
-    asked.say_until(head);
+    asked.tell(head);
     Ok(asked.body())
 }
 
@@ -109,17 +103,11 @@ fn unwritable(place: &str) -> RewriteRefusal {
     }
 }
 
-fn too_often(name: &str) -> RewriteRefusal {
-    RewriteRefusal {
-        rule: "secret-unwritable",
-        reason: format!(
-            "the placeholder of the secret `{name}` occurs in its body more than {MAX_TIMES} times"
-        ),
-        fix: Some("send it once".to_owned()),
-    }
-}
-
 impl<'h> Asked<'h> {
+    fn new(active: &'h Arc<ActiveSecrets>, to: Conversation<'h>, is_bound: bool, path: String) -> Self {
+        Self { active, to, is_bound, path, until: Cell::default(), inserted: RefCell::default() }
+    }
+
     /// Returns the secret with this number, if it belongs to one of these places.
     fn belongs(
         &self,
@@ -137,6 +125,7 @@ impl<'h> Asked<'h> {
                     // to a wider one.
                     self.active.may_go(secret, binding, self.to)?;
                     self.lent(binding);
+                    self.inserted.borrow_mut().insert(&secret.name);
                     return Ok(Some((secret, binding)));
                 }
                 Some(_) => {}
@@ -151,12 +140,17 @@ impl<'h> Asked<'h> {
         self.until.set(self.until.get().into_iter().chain(until).min());
     }
 
-    fn say_until(&self, head: &mut request::Parts) {
-        if let Some(until) = self.until.get() {
-            // A body that is rewritten later must not extend the lifetime that the head already set.
-            let before = head.extensions.get::<LentUntil>().map_or(until, |before| before.0);
-            head.extensions.insert(LentUntil(until.min(before)));
+    /// Tells the proxy which secrets a request contains, and until when it may be sent.
+    fn tell(&self, head: &mut request::Parts) {
+        // A body that is rewritten later must not extend the lifetime that the head already set.
+        let before = head.extensions.get::<LentUntil>().map(|before| before.0);
+        if let Some(until) = self.until.get().into_iter().chain(before).min() {
+            head.extensions.insert(LentUntil(until));
         }
+        let before = head.extensions.remove::<Inserted>().map(|Inserted(names)| names).unwrap_or_default();
+        let mut all: BTreeSet<String> = before.into_iter().collect();
+        all.extend(self.inserted.borrow().iter().map(|&name| name.to_owned()));
+        head.extensions.insert(Inserted(all.into_iter().collect()));
     }
 
     fn ambiguous(&self) -> RewriteRefusal {
@@ -373,167 +367,6 @@ impl<'h> Asked<'h> {
         };
         value.map(Some).ok_or_else(|| unwritable(shown))
     }
-
-    /// Returns the rewriting of the body.
-    fn body(&self) -> BodyRewrite {
-        if let Some(number) = self.in_body() {
-            let (active, target, path) = (Arc::clone(self.active), self.to.target.clone(), self.path.clone());
-            let (is_tls, is_loopback, is_bound) = (self.to.is_tls, self.to.is_loopback, self.is_bound);
-            let finish = move |head: &mut request::Parts, body: Bytes| {
-                let to = Conversation { target: &target, is_tls, is_loopback };
-                let asked = Asked { active: &active, to, is_bound, path, until: Cell::default() };
-                let body = asked.whole_body(head, body, number);
-                asked.say_until(head);
-                body
-            };
-            return BodyRewrite::Whole { most: MAX_BODY, then: Box::new(finish) };
-        }
-        let (active, target, path) = (Arc::clone(self.active), self.to.target.clone(), self.path.clone());
-        let (is_tls, is_loopback, is_bound) = (self.to.is_tls, self.to.is_loopback, self.is_bound);
-        let judge = move |part| {
-            let number = match part {
-                Part::Placeholder(number) => number,
-                Part::Value(number) => return active.stays(number, &target, "the body"),
-            };
-            let to = Conversation { target: &target, is_tls, is_loopback };
-            let asked = Asked { active: &active, to, is_bound, path: path.clone(), until: Cell::default() };
-            match asked.is_mentioned(number) {
-                true => Ok(()),
-                false => Err(asked.elsewhere(number, "the body")),
-            }
-        };
-        through(Watched::new(Arc::clone(self.active), Box::new(judge)))
-    }
-
-    /// Whether the placeholder of this secret may occur in a body here. A host that gets the secret learns nothing from it.
-    fn is_mentioned(&self, number: usize) -> bool {
-        let Some(secret) = self.active.secrets.get(number) else { return false };
-        secret.bindings.iter().any(|binding| {
-            binding.is_mentioned
-                && binding.host.holds(self.to.target)
-                && binding.holds_path(&self.path) == Some(true)
-                && self.active.may_go(secret, binding, self.to).is_ok()
-        })
-    }
-
-    /// Returns the secret that belongs in the body.
-    fn in_body(&self) -> Option<usize> {
-        let goes = |binding: &SecretBinding| {
-            binding.places.contains(&SecretPlace::Body)
-                && binding.host.holds(self.to.target)
-                && binding.holds_path(&self.path) != Some(false)
-        };
-        self.active.secrets.iter().position(|secret| secret.bindings.iter().any(goes))
-    }
-
-    /// Inserts a secret into a body, escaped for its content type.
-    fn whole_body(&self, head: &request::Parts, body: Bytes, number: usize) -> Result<Bytes, RewriteRefusal> {
-        let (active, target) = (self.active, self.to.target);
-        // Searched only this far, because a body of 8 MiB could consist of placeholders, and most of them are refused.
-        let values = active.scrubber.values().find_up_to(&body, MAX_FOUND);
-        values.iter().try_for_each(|one| active.stays(one.value, target, "the body"))?;
-        let found = active.placeholders.find_up_to(&body, MAX_FOUND);
-        if found.is_empty() {
-            return Ok(body);
-        }
-        // An encoded placeholder would be decoded after it left this proxy, where it cannot be replaced.
-        if let Some(other) = found.iter().find(|one| one.value != number || !is_as_given(one)) {
-            return Err(self.elsewhere(other.value, "the body"));
-        }
-        let Some((secret, _)) = self.belongs(number, |place| *place == SecretPlace::Body)? else {
-            return Err(self.elsewhere(number, "the body"));
-        };
-        let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let spelled = spelled(&secret.value, kind.unwrap_or_default());
-        let places: BTreeSet<_> = found.iter().map(|one| (one.from, one.to)).collect();
-        if places.len() > MAX_TIMES {
-            return Err(too_often(&secret.name));
-        }
-        // Computed before allocating: the body may grow by the length of the secret at each place.
-        let length = body.len().saturating_add(places.len().saturating_mul(spelled.len()));
-        let length = length.saturating_sub(places.len().saturating_mul(secret.placeholder.len()));
-        if length > MAX_BODY {
-            return Err(unwritable(&format!(
-                "its body, which may not be longer than {MAX_BODY} bytes with it"
-            )));
-        }
-        let mut new = Vec::with_capacity(length);
-        let mut at = 0;
-        for (from, to) in places {
-            let Some(before) = body.get(at..from) else { continue };
-            new.extend_from_slice(before);
-            new.extend_from_slice(&spelled);
-            at = to;
-        }
-        new.extend_from_slice(body.get(at..).unwrap_or_default());
-        Ok(new.into())
-    }
-
-    /// Returns the key that signs requests to this host.
-    fn signing(&self) -> Result<Option<(&'h Secret, &'h SecretBinding)>, RewriteRefusal> {
-        let signs = |secret: &Secret| {
-            secret
-                .bindings
-                .iter()
-                .any(|one| one.places.contains(&SecretPlace::SigV4) && one.host.holds(self.to.target))
-        };
-        let Some(number) = self.active.secrets.iter().position(signs) else { return Ok(None) };
-        self.belongs(number, |place| *place == SecretPlace::SigV4)
-    }
-
-    /// Signs a request anew that was signed with the placeholder.
-    fn sign(
-        &self,
-        head: &mut request::Parts,
-        secret: &'h Secret,
-        binding: &SecretBinding,
-        unsigned: HeaderMap,
-    ) -> Result<BodyRewrite, RewriteRefusal> {
-        let Some(authorization) = unsigned.get(AUTHORIZATION) else { return Ok(self.body()) };
-        let host = self.to.target.clone();
-        let name = secret.name.clone();
-        let refused = move |why: String| RewriteRefusal {
-            rule: "other-credential",
-            reason: format!(
-                "`{host}` only gets requests that are signed with the secret `{name}`, and {why}"
-            ),
-            fix: Some(
-                "sign it with the placeholder of the secret, in a header (AWS4-HMAC-SHA256)".to_owned(),
-            ),
-        };
-        let signed = sigv4::Signed::read(authorization.as_bytes()).map_err(|why| refused(why.to_owned()))?;
-        if let Some(hash) = sigv4::payload_hash(&unsigned).map_err(|why| refused(why.to_owned()))? {
-            let new =
-                signed.anew(&unsigned, head, self.to.target, &hash, (&secret.placeholder, &secret.value));
-            let new = new.map_err(|why| refused(why.to_owned()))?;
-            head.headers.insert(AUTHORIZATION, new);
-            return Ok(self.body());
-        }
-        let (active, number) = (Arc::clone(self.active), self.number_of(secret));
-        let (target, binding) = (self.to.target.clone(), binding.clone());
-        let (is_tls, is_loopback) = (self.to.is_tls, self.to.is_loopback);
-        let finish = move |head: &mut request::Parts, body: Bytes| {
-            active.parts_in(&body).try_for_each(|part| match part {
-                Part::Placeholder(found) => Err(active.elsewhere(found, &target, "the body")),
-                Part::Value(found) => active.stays(found, &target, "the body"),
-            })?;
-            let Some(secret) = active.secrets.get(number) else {
-                return Err(refused("it is gone".to_owned()));
-            };
-            // The body took its time.
-            let to = Conversation { target: &target, is_tls, is_loopback };
-            active.may_go(secret, &binding, to)?;
-            let hash = sigv4::hash(&body);
-            let new = signed.anew(&unsigned, head, &target, &hash, (&secret.placeholder, &secret.value));
-            head.headers.insert(AUTHORIZATION, new.map_err(|why| refused(why.to_owned()))?);
-            Ok(body)
-        };
-        Ok(BodyRewrite::Whole { most: MAX_BODY, then: Box::new(finish) })
-    }
-
-    fn number_of(&self, secret: &Secret) -> usize {
-        self.active.secrets.iter().position(|one| one.name == secret.name).unwrap_or(usize::MAX)
-    }
 }
 
 /// Whether a placeholder is as the command was given it: complete, and in no encoding.
@@ -589,21 +422,4 @@ fn is_word(text: &str) -> bool {
     let word = text.strip_suffix([' ', '=']).unwrap_or(text);
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     text.is_empty() || (word != text && !word.is_empty() && word.bytes().all(is_letter))
-}
-
-/// Encodes a secret for a body of this content type.
-fn spelled(value: &[u8], kind: &str) -> Zeroizing<Vec<u8>> {
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if kind == "application/x-www-form-urlencoded" {
-        let mut text = String::with_capacity(3 * value.len());
-        percent::encode(value, &mut text);
-        return Zeroizing::new(text.into_bytes());
-    }
-    if kind == "application/json" || kind.ends_with("+json") {
-        let quoted =
-            Zeroizing::new(serde_json::to_string(&String::from_utf8_lossy(value)).unwrap_or_default());
-        let inner = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default();
-        return Zeroizing::new(inner.as_bytes().to_vec());
-    }
-    Zeroizing::new(value.to_vec())
 }

@@ -6,7 +6,7 @@ mod properties;
 
 use hyper::http::{HeaderMap, Request, Response, request};
 
-use super::super::broker::inspect::{BodyFilter, LentUntil};
+use super::super::broker::inspect::{BodyFilter, Inserted, LentUntil};
 use super::scrub::Pieces as _;
 use super::spelling::Spelling;
 use super::*;
@@ -513,4 +513,38 @@ fn what_cannot_work_is_said_before_anything_runs() {
         assert!(error.contains(why), "{rows:?}: {error}");
         assert!(!error.contains("REAL"), "{error}");
     }
+}
+
+/// A record names the secrets that a request really got, in its head and in its body, and nothing of their values.
+#[test]
+fn the_secrets_of_a_request_are_named_for_its_record() {
+    let secrets = with(&[("T", REAL, "api.test"), ("K", OTHER, "api.test in body"), ("U", OTHER, "b.test")]);
+    let (token, key) = (placeholder_of(&secrets, 0), placeholder_of(&secrets, 1));
+    let target = NetTarget::parse("https://api.test").unwrap();
+    let named = |authorization: Option<&str>, body: &str| {
+        let mut request = Request::builder().method("POST").uri("/");
+        if let Some(authorization) = authorization {
+            request = request.header("authorization", authorization);
+        }
+        let mut head = request.body(()).unwrap().into_parts().0;
+        let to = Conversation { target: &target, is_tls: true, is_loopback: false };
+        let BodyRewrite::Whole { then, .. } = secrets.request(to, &mut head).unwrap() else {
+            panic!("a body with a secret is read as a whole")
+        };
+        then(&mut head, body.to_owned().into()).unwrap();
+        head.extensions.get::<Inserted>().unwrap().0.clone()
+    };
+    let bearer = format!("Bearer {token}");
+    assert_eq!(named(Some(&bearer), &format!("k={key}")), ["K", "T"]);
+    assert_eq!(named(Some(&bearer), "k=1"), ["T"]);
+    assert_eq!(named(None, &key), ["K"]);
+    assert!(named(None, "").is_empty());
+}
+
+#[test]
+fn the_login_of_a_proxy_is_read_from_a_source() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "me:hunter22\n").unwrap();
+    assert_eq!(*read_login_source(&format!("file:{}", file.path().display())).unwrap(), "me:hunter22");
+    assert!(read_login_source("env:NO_SUCH_LOGIN").is_err() && read_login_source("hunter22").is_err());
 }

@@ -67,7 +67,7 @@ fn the_threads_of_a_broker_write_records_and_nothing_else() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&seen);
     // The witness runs in the thread that reads what the command sent.
-    let broker = Broker::start(HostList::default(), BrokerOptions::default(), move |_| {
+    let broker = Broker::start(HostList::default(), BrokerOptions::default(), move |_: &Brokered| {
         notes.lock().unwrap().push(read(Path::new("/proc/thread-self/status")));
         Ok("a name".to_owned())
     })

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use stockade_command::Effect;
 
 use super::RunRecord;
-use crate::audit::field;
+use crate::audit::{AuditEvent, EventKind, field};
 use crate::egress::{
-    Broker, BrokerHandle, BrokerOptions, Brokered, HostList, Observed, SecretBinding, Secrets,
+    Broker, BrokerHandle, BrokerOptions, Brokered, BrokeredEnd, BrokeredRequest, HostList, Observed,
+    SecretBinding, Secrets, Witness,
 };
 use crate::exec::Network;
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, record};
@@ -52,18 +53,7 @@ impl EgressProxy {
         let (kept, named) = (Arc::clone(&refused), Arc::clone(&run));
         let counts = Arc::<[AtomicU64; 2]>::default();
         let counted = Arc::clone(&counts);
-        let witness = move |brokered: &Brokered| {
-            let decision = decision(brokered, &owner, named.get()).map_err(|error| error.to_string())?;
-            let [allowed, denied] = &*counted;
-            let count = if decision.effect == Effect::Deny { denied } else { allowed };
-            count.fetch_add(1, Ordering::Relaxed);
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            let id = decision.id.clone();
-            if decision.effect == Effect::Deny && kept.len() < MAX_REFUSALS {
-                kept.push(decision);
-            }
-            Ok(id)
-        };
+        let witness = Recorder { owner, run: named, refused: kept, counts: counted };
         let broker = Broker::start_with_secrets(egress.hosts, egress.options, secrets, witness)?;
         Ok(Self { broker, refused, run, counts })
     }
@@ -99,6 +89,59 @@ impl EgressProxy {
     }
 }
 
+/// Records what a proxy decides, and how it ended.
+struct Recorder {
+    owner: RunRecord,
+    run: Arc<OnceLock<StartedBy>>,
+    refused: Arc<Mutex<Vec<Decision>>>,
+    counts: Arc<[AtomicU64; 2]>,
+}
+
+impl Witness for Recorder {
+    fn decided(&self, brokered: &Brokered) -> Result<String, String> {
+        let decision = decision(brokered, &self.owner, self.run.get()).map_err(|error| error.to_string())?;
+        let [allowed, denied] = &*self.counts;
+        let count = if decision.effect == Effect::Deny { denied } else { allowed };
+        count.fetch_add(1, Ordering::Relaxed);
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = decision.id.clone();
+        if decision.effect == Effect::Deny && refused.len() < MAX_REFUSALS {
+            refused.push(decision);
+        }
+        Ok(id)
+    }
+
+    fn ended(&self, end: &BrokeredEnd) {
+        let Some(trail) = &self.owner.trail else { return };
+        let number = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+        let event = AuditEvent { duration: Some(end.took), ..AuditEvent::new(EventKind::NetworkCompleted) };
+        let event = event.with(field::ID, end.id.as_str()).with(field::SUBJECT, end.target.as_str());
+        let event = event.with(field::SENT, number(end.sent)).with(field::RECEIVED, number(end.received));
+        let event =
+            end.status.iter().fold(event, |event, status| event.with(field::STATUS, i64::from(*status)));
+        let event = end.error.iter().fold(event, |event, error| event.with(field::ERROR, error.as_str()));
+        // The decision is recorded already, so a full disk changes nothing that is allowed.
+        record(trail, of_run(with_request(event, end.request.as_ref()), &self.owner, self.run.get())).ok();
+    }
+}
+
+/// Adds a request to its event.
+fn with_request(event: AuditEvent, request: Option<&BrokeredRequest>) -> AuditEvent {
+    let Some(BrokeredRequest { method, path, secrets, .. }) = request else { return event };
+    let event = event.with(field::METHOD, method.as_str()).with(field::URL_PATH, path.as_str());
+    match secrets.is_empty() {
+        true => event,
+        false => event.with(field::SECRETS, secrets.clone()),
+    }
+}
+
+/// Adds the agent, the run and the skill that a connection belongs to.
+fn of_run(mut event: AuditEvent, owner: &RunRecord, by: Option<&StartedBy>) -> AuditEvent {
+    event.agent = owner.agent.as_deref().map(Into::into);
+    event.skill = by.and_then(|by| by.skill.as_deref()).map(Into::into);
+    by.into_iter().fold(event, |event, by| event.with(field::STARTED_BY, by.run.as_str()))
+}
+
 /// Decides as the proxy does, and records the decision.
 pub(crate) fn decision(
     brokered: &Brokered,
@@ -115,16 +158,16 @@ pub(crate) fn decision(
     };
     let decision = draft.named()?;
     let Some(trail) = &owner.trail else { return Ok(decision) };
-    let mut event = decision.event();
-    event.agent = owner.agent.as_deref().map(Into::into);
-    event.skill = by.and_then(|by| by.skill.as_deref()).map(Into::into);
-    let event = by.into_iter().fold(event, |event, by| event.with(field::STARTED_BY, by.run.as_str()));
-    record(trail, event.with(field::REASON, reason(brokered)))?;
+    let event = with_request(decision.event(), brokered.request.as_ref());
+    record(trail, of_run(event, owner, by).with(field::REASON, reason(brokered)))?;
     Ok(decision)
 }
 
 /// Returns the reason, and the resolved address if it is allowed.
 fn reason(brokered: &Brokered) -> String {
+    if let Some(proxy) = &brokered.upstream {
+        return format!("{}, through the upstream proxy {proxy}", brokered.reason);
+    }
     match brokered.addresses.first() {
         Some(address) => format!("{}, and it resolves to {}", brokered.reason, address.ip()),
         None => brokered.reason.clone(),

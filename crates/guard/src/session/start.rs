@@ -1,6 +1,7 @@
 //! Preparing and starting an allowed command: the sandbox request, and what this machine supports.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::sync::Arc;
 
 use stockade_command::shell::ReadOptions;
@@ -10,7 +11,7 @@ use super::run::{Ran, RunAnswer};
 use super::{Decision, DecisionRule, Execution, GuardError, Session};
 use crate::audit::{AuditEvent, EventKind, field};
 use crate::denied_files;
-use crate::egress::{BrokerOptions, HostList, NetTarget};
+use crate::egress::{BrokerOptions, HostList, NetTarget, UpstreamProxies};
 use crate::exec::provider::Provider;
 use crate::exec::run::{RunControl, Streams};
 use crate::exec::{Limit, Network, OnUnavailable, Refusal, RunError, SandboxMode, SandboxPool, SandboxSpec};
@@ -97,15 +98,18 @@ impl Session {
             Some(needs) => Some(self.hosts_with(&needs.hosts)?),
             None => self.guard.hosts().filter(|_| has_sandbox).cloned(),
         };
-        let egress = hosts.map(|hosts| Egress {
-            hosts,
-            options: BrokerOptions {
+        let with_hosts = |hosts| {
+            let upstream = UpstreamProxies::from_environment();
+            let upstream = upstream.map_err(|error| GuardError::Broker(io::Error::other(error)))?;
+            let options = BrokerOptions {
                 allow_command: Some(format!("stockade allow --host {}", self.guard.agent())),
                 texts: self.guard.config().messages.clone(),
+                upstream,
                 ..BrokerOptions::default()
-            },
-            secrets: self.guard.secrets().to_vec(),
-        });
+            };
+            Ok::<_, GuardError>(Egress { hosts, options, secrets: self.guard.secrets().to_vec() })
+        };
+        let egress = hosts.map(with_hosts).transpose()?;
         let record =
             RunRecord { trail: Some(self.trail.clone()), agent: Some(self.guard.agent().to_owned()) };
         let mut spec = self.spec(command(judged), on_unavailable, mode);

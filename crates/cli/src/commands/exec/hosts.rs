@@ -13,17 +13,14 @@ const LIST: &str = "what it may reach with --allow-host";
 pub(super) fn egress(args: &ExecArgs) -> Result<Option<Egress>, String> {
     let observes = args.network == Reach::Observe;
     if args.allow_host.is_empty() && !observes {
-        return match (args.secret.is_empty(), args.proxy.is_some()) {
-            (true, false) => Ok(None),
+        return match (args.secret.is_empty(), args.proxy.first()) {
+            (true, None) => Ok(None),
             (false, _) => Err("--secret needs a host: add --allow-host".to_owned()),
-            (true, true) => {
-                Err("--max-connections and --max-requests require --allow-host or --network observe"
-                    .to_owned())
-            }
+            (true, Some(option)) => Err(format!("{option} requires --allow-host or --network observe")),
         };
     }
     let egress = listed(&args.allow_host, &args.secret, LIST, observes)?;
-    Ok(Some(Egress { options: args.proxy.apply(egress.options), ..egress }))
+    Ok(Some(Egress { options: args.proxy.apply(egress.options)?, ..egress }))
 }
 
 /// Parses a host list and its secrets. `list` is the name of the list in fixes.

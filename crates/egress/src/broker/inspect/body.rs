@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use tokio::time::Sleep;
 
+use super::super::exchange::Exchange;
 use super::super::refusals::Refused;
 use super::super::relay::{End, Most, Over};
 use super::rewrite::{BodyFilter, RewriteRefusal};
@@ -36,6 +37,7 @@ pub(super) struct Stream {
     behind: Option<Frame<Bytes>>,
     is_over: bool,
     conversation: Arc<dyn Watch>,
+    exchange: Arc<Exchange>,
     ended: Ended,
 }
 
@@ -52,7 +54,7 @@ impl Carried {
         most: Most,
         until: Option<End>,
         filter: Option<Box<dyn BodyFilter>>,
-        (conversation, ended): (Arc<dyn Watch>, Ended),
+        (conversation, exchange, ended): (Arc<dyn Watch>, Arc<Exchange>, Ended),
     ) -> Self {
         // The timer belongs to the body and not to the connection, because each request has its own end.
         let until = until.map(|end| (at(end.at), end.bound));
@@ -64,6 +66,7 @@ impl Carried {
             behind: None,
             is_over: false,
             conversation,
+            exchange,
             ended,
         }))
     }
@@ -106,6 +109,7 @@ impl Stream {
                 if !self.most.take(bytes.len()) {
                     return Err(self.ends(self.most.bound));
                 }
+                self.exchange.carried(self.most.bound, bytes.len());
                 let Some(filter) = &mut self.filter else { return Ok(Some(Frame::data(bytes))) };
                 let bytes = filter.piece(bytes).map_err(|refused| self.refused(refused))?;
                 return Ok((!bytes.is_empty()).then(|| Frame::data(bytes)));

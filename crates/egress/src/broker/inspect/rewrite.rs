@@ -35,6 +35,10 @@ pub(crate) trait Rewrite: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LentUntil(pub(crate) Instant);
 
+/// The names of the secrets in a request, for its record. It is stored in the extensions of a head.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Inserted(pub(crate) Vec<String>);
+
 /// The target of a client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Conversation<'t> {

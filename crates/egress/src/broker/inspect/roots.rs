@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustls::RootCertStore;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
-use stockade_handoff::trust::BUNDLES;
+use stockade_handoff::trust::{BUNDLES, VARIABLES};
 
 /// The variable that replaces the authorities of the machine.
 const INSTEAD: &str = "SSL_CERT_FILE";
@@ -52,6 +52,12 @@ impl Roots {
         self.certificates.extend(found);
         Ok(())
     }
+}
+
+/// Whether the operator has set authorities by a variable, such as that of a company.
+pub(in super::super) fn has_own_authorities() -> bool {
+    let mut names = std::iter::once(INSTEAD).chain(VARIABLES.iter().map(|(name, _)| *name));
+    names.any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
 /// Returns the certificates of a PEM text.

@@ -20,6 +20,7 @@ use super::super::super::match_conditions::BODY_ON_READ;
 use super::super::super::proxy_request::BadRequest;
 use super::super::super::target::NetTarget;
 use super::super::answer::{about, status_of};
+use super::super::exchange::{BrokeredRequest, Exchange};
 use super::super::quotas::Granted;
 use super::super::refusals::Refused;
 use super::super::relay::{End, Most, Over, Pulse};
@@ -28,7 +29,7 @@ use super::super::tunnel::{granted, too_much};
 use super::super::{Shared, answer};
 use super::body::{Carried, Ended};
 use super::heads;
-use super::rewrite::{self, BodyRewrite, LentUntil, Rewrite, RewriteRefusal};
+use super::rewrite::{self, BodyRewrite, Inserted, LentUntil, Rewrite, RewriteRefusal};
 use super::stream::{Checks, IN_PLACE_OF_BAD};
 use super::watch::Watch;
 use super::whole::{Room, WholeBodies};
@@ -84,6 +85,19 @@ enum Stop {
     Recorded(Arc<Refused>),
 }
 
+/// A recorded request on its way to the host.
+struct Sent {
+    granted: Granted,
+    ends: Option<End>,
+    exchange: Arc<Exchange>,
+}
+
+/// Why a host did not respond.
+enum NotSent {
+    Refused(Arc<Refused>),
+    Failed(String),
+}
+
 impl From<Arc<Refused>> for Stop {
     fn from(refused: Arc<Refused>) -> Self {
         Self::Recorded(refused)
@@ -125,6 +139,7 @@ impl Inspected {
             target: &self.target,
             is_tls: self.wire == Wire::Tls,
             is_loopback: !addresses.is_empty()
+                && self.brokered.upstream.is_none()
                 && addresses.iter().all(|one| one.ip().to_canonical().is_loopback()),
         }
     }
@@ -161,8 +176,9 @@ impl Inspected {
         // Taken before the request is split, because the extension for the upgrade is in its head.
         let on_client = hyper::upgrade::on(&mut request);
         let (head, body) = request.into_parts();
+        let mut asked = BrokeredRequest::new(head.method.as_str(), heads::path(&head.uri));
         let stop = match self.look(&head, !body.is_end_stream()) {
-            Ok(granted) => match self.pass((head, body), granted, on_client).await {
+            Ok(granted) => match self.pass((head, body), &mut asked, granted, on_client).await {
                 Ok(answer) => return Ok(answer),
                 Err(stop) => stop,
             },
@@ -174,7 +190,7 @@ impl Inspected {
         };
         let (refused, status) = match stop {
             Stop::Recorded(refused) => (refused, None),
-            Stop::Refused(refused, status) => (self.shared.refused(&refused), status),
+            Stop::Refused(refused, status) => (self.shared.refused(&refused.about(asked)), status),
         };
         Ok(told(&refused, status))
     }
@@ -229,21 +245,34 @@ impl Inspected {
         Stop::Refused(Box::new(self.bad(bad)), Some(status))
     }
 
-    /// Counts and records a request. The first one was recorded when the connection was allowed.
+    /// Counts a request. The first one was counted when the connection was accepted.
     fn count(&self) -> Result<(), Stop> {
         if !self.has_asked.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        if let Some(before) = self.shared.too_many() {
-            return Err(Stop::Recorded(self.shared.refused_as_too_many(before)));
+        match self.shared.too_many() {
+            None => Ok(()),
+            Some(before) => Err(Stop::Recorded(self.shared.refused_as_too_many(before))),
         }
-        Ok(self.shared.told(&self.brokered)?)
+    }
+
+    /// Records an allowed request in its final form, with the names of its secrets.
+    fn begin(
+        &self,
+        asked: &mut BrokeredRequest,
+        head: &mut http::request::Parts,
+    ) -> Result<Arc<Exchange>, Stop> {
+        asked.secrets = head.extensions.remove::<Inserted>().map(|Inserted(names)| names).unwrap_or_default();
+        let exchange = Exchange::begin(&self.shared, &self.brokered.clone().about(asked.clone()))?;
+        exchange.carried(Over::Upload, heads::length(head));
+        Ok(Arc::new(exchange))
     }
 
     /// Sends an allowed request, and returns the response.
     async fn pass(
         self: &Arc<Self>,
         (mut head, body): (http::request::Parts, Incoming),
+        asked: &mut BrokeredRequest,
         granted: Granted,
         on_client: hyper::upgrade::OnUpgrade,
     ) -> Result<Response<Carried>, Stop> {
@@ -251,41 +280,49 @@ impl Inspected {
         if is_websocket {
             self.may_become_raw.store(true, Ordering::Relaxed);
         }
-        let is_head = head.method == http::Method::HEAD;
         heads::pass_on(&mut head.headers, is_websocket);
         head.extensions.clear();
         // Set before secrets are inserted, so that they are inserted into the request that is really sent.
         self.address(&mut head)?;
+        let is_head = head.method == http::Method::HEAD;
+        let ended = Ended::default();
+        let (request, sent) = self.prepare((head, body), asked, granted, &ended).await?;
+        // If the body was cut short, the failure is not the host's.
+        let response = self.send(request).await.map_err(|stop| match (lock(&ended).take(), stop) {
+            (Some(refused), _) => Stop::Recorded(refused),
+            (None, NotSent::Refused(refused)) => Stop::Recorded(refused),
+            (None, NotSent::Failed(why)) => match self.checks.bad() {
+                Some(bad) => self.malformed(bad),
+                None => self.not_answered(&sent.exchange, &why),
+            },
+        })?;
+        self.beat();
+        sent.exchange.answered(response.status().as_u16());
+        self.pass_back(response, sent, (is_websocket, is_head), on_client)
+    }
+
+    /// Inserts the secrets of a request, and records it.
+    async fn prepare(
+        self: &Arc<Self>,
+        (mut head, body): (http::request::Parts, Incoming),
+        asked: &mut BrokeredRequest,
+        granted: Granted,
+        ended: &Ended,
+    ) -> Result<(Request<Carried>, Sent), Stop> {
         let rewritten = match &self.rewrite {
             Some(rewrite) => rewrite.request(self.to(), &mut head).map_err(|why| self.against(why))?,
             None => BodyRewrite::Unchanged,
         };
-        let most = Most { bytes: granted.upload, bound: Over::Upload };
-        let ended = Ended::default();
-        let known = || (self.watch(), Arc::clone(&ended));
         let until = |head: &mut http::request::Parts| {
             let lent = head.extensions.remove::<LentUntil>().map(|LentUntil(until)| until);
             End::first(granted.until, lent)
         };
-        let mut ends = until(&mut head);
-        let stream = |body, filter, ends| Carried::stream(body, most, ends, filter, known());
-        let body = match rewritten {
-            BodyRewrite::Unchanged => stream(body, None, ends),
-            // A missing body needs no filter, and keeps its framing.
-            BodyRewrite::Pieces(_) if body.is_end_stream() => stream(body, None, ends),
-            // A filter that changes the length needs chunked framing, because the length is not known before the end.
-            BodyRewrite::Pieces(filter) => {
-                if !filter.keeps_length() {
-                    head.headers.remove(header::CONTENT_LENGTH);
-                }
-                stream(body, Some(filter), ends)
-            }
+        let filter = match rewritten {
             BodyRewrite::Whole { most, then } => {
                 let (bytes, mut room) =
                     self.whole(body, most.min(granted_bytes(granted)), granted.until).await?;
-                // The body took time to arrive: this checks lifetimes again, and may shorten `ends`.
+                // The body took time to arrive: this checks lifetimes again, and may shorten them.
                 let bytes = then(&mut head, bytes).map_err(|why| self.against(why))?;
-                ends = until(&mut head);
                 // Inserted secrets count as upload as well.
                 if bytes.len() > granted_bytes(granted) {
                     return Err(Box::new(too_much(&self.target, Over::Upload)).into());
@@ -296,19 +333,39 @@ impl Inspected {
                 if !bytes.is_empty() || head.headers.contains_key(header::CONTENT_LENGTH) {
                     head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
                 }
-                Carried::whole(room.with(bytes))
+                let (ends, exchange) = (until(&mut head), self.begin(asked, &mut head)?);
+                exchange.carried(Over::Upload, bytes.len());
+                let request = Request::from_parts(head, Carried::whole(room.with(bytes)));
+                return Ok((request, Sent { granted, ends, exchange }));
             }
+            // A missing body needs no filter, and keeps its framing.
+            BodyRewrite::Pieces(_) if body.is_end_stream() => None,
+            BodyRewrite::Pieces(filter) => Some(filter),
+            BodyRewrite::Unchanged => None,
         };
-        // If the body was cut short, the failure is not the host's.
-        let mut response = self.send(head, body).await.map_err(|stop| match lock(&ended).take() {
-            Some(refused) => Stop::Recorded(refused),
-            None => self.checks.bad().map_or(stop, |bad| self.malformed(bad)),
-        })?;
-        self.beat();
+        // A filter that changes the length needs chunked framing, because the length is not known before the end.
+        if filter.as_ref().is_some_and(|filter| !filter.keeps_length()) {
+            head.headers.remove(header::CONTENT_LENGTH);
+        }
+        let (ends, exchange) = (until(&mut head), self.begin(asked, &mut head)?);
+        let most = Most { bytes: granted.upload, bound: Over::Upload };
+        let known = (self.watch(), Arc::clone(&exchange), Arc::clone(ended));
+        let request = Request::from_parts(head, Carried::stream(body, most, ends, filter, known));
+        Ok((request, Sent { granted, ends, exchange }))
+    }
+
+    /// Checks and rewrites a response.
+    fn pass_back(
+        self: &Arc<Self>,
+        mut response: Response<Incoming>,
+        Sent { granted, ends, exchange }: Sent,
+        (is_websocket, is_head): (bool, bool),
+        on_client: hyper::upgrade::OnUpgrade,
+    ) -> Result<Response<Carried>, Stop> {
         let becomes_websocket = response.status() == StatusCode::SWITCHING_PROTOCOLS;
         // A 101 without a request for it would turn the rest of the connection into uninspected bytes.
         if becomes_websocket && !is_websocket {
-            return Err(self.not_answered("it switched to a protocol that was not requested"));
+            return Err(self.not_answered(&exchange, "it switched to a protocol that was not requested"));
         }
         // `gzip, chunked` or an unknown coding ends the body at another byte for other clients, and could hide a
         // secret from scrubbing.
@@ -331,13 +388,14 @@ impl Inspected {
             BodyRewrite::Pieces(filter) => Some(filter),
             // A response may be endless, such as server-sent events, so it is never buffered.
             BodyRewrite::Whole { .. } => {
-                return Err(self.not_answered("responses are not buffered completely"));
+                return Err(self.not_answered(&exchange, "responses are not buffered completely"));
             }
         };
         if becomes_websocket {
             // From now on, the strict reader must not parse frames as HTTP heads.
             self.checks.become_raw();
-            let both = super::websocket::Both { on_client, on_server, granted, until: ends, filter };
+            let both =
+                super::websocket::Both { on_client, on_server, granted, until: ends, filter, exchange };
             let carried = tokio::spawn(super::websocket::carry(self.watch(), both));
             *self.websocket.lock().unwrap_or_else(PoisonError::into_inner) = Some(carried);
             return Ok(Response::from_parts(head, Carried::Whole(None)));
@@ -346,54 +404,54 @@ impl Inspected {
             head.headers.remove(header::CONTENT_LENGTH);
         }
         let most = Most { bytes: granted.download, bound: Over::Download };
-        let known = (self.watch(), Ended::default());
+        let known = (self.watch(), exchange, Ended::default());
         Ok(Response::from_parts(head, Carried::stream(body, most, ends, filter, known)))
     }
 
     /// Sets the path and host of a head in the form in which it is checked and rewritten.
     fn address(&self, head: &mut http::request::Parts) -> Result<(), Stop> {
+        let unwritable = |why: http::Error| Brokered::refused(&self.target, "bad-request", why.to_string());
         let host = HeaderValue::try_from(heads::authority(&self.target, self.wire.scheme()));
-        head.headers.insert(header::HOST, host.map_err(|why| self.not_answered(&why.to_string()))?);
+        let host = host.map_err(|why| Box::new(unwritable(why.into())))?;
+        head.headers.insert(header::HOST, host);
         head.version = Version::HTTP_11;
         let path = heads::path(&head.uri).to_owned();
-        head.uri =
-            Uri::builder().path_and_query(path).build().map_err(|why| self.not_answered(&why.to_string()))?;
+        let uri = Uri::builder().path_and_query(path).build();
+        head.uri = uri.map_err(|why| Box::new(unwritable(why)))?;
         Ok(())
     }
 
     /// Sets them as HTTP/2 pseudo-headers.
-    fn address_many(&self, head: &mut http::request::Parts) -> Result<(), Stop> {
+    fn address_many(&self, head: &mut http::request::Parts) -> Result<(), String> {
         // HTTP/2 has `:authority` instead. A `host` beside it could differ, and some servers prefer it.
         head.headers.remove(header::HOST);
         head.version = Version::HTTP_2;
         let authority = heads::authority(&self.target, self.wire.scheme());
         let path = heads::path(&head.uri).to_owned();
         let uri = Uri::builder().scheme(self.wire.scheme()).authority(authority).path_and_query(path);
-        head.uri = uri.build().map_err(|why| self.not_answered(&why.to_string()))?;
+        head.uri = uri.build().map_err(|why| why.to_string())?;
         Ok(())
     }
 
-    async fn send(&self, mut head: http::request::Parts, body: Carried) -> Result<Response<Incoming>, Stop> {
-        if matches!(self.upstream, Upstream::Many(_)) {
-            self.address_many(&mut head)?;
-        }
-        let request = Request::from_parts(head, body);
-        let answer = match &self.upstream {
+    async fn send(&self, request: Request<Carried>) -> Result<Response<Incoming>, NotSent> {
+        let failed = |why: hyper::Error| NotSent::Failed(with_cause(&why));
+        match &self.upstream {
             Upstream::One(sender) => {
                 let ready = |context: &mut std::task::Context<'_>| lock(sender).poll_ready(context);
-                std::future::poll_fn(ready).await.map_err(|why| self.not_answered(&why.to_string()))?;
+                std::future::poll_fn(ready).await.map_err(failed)?;
                 let answer = lock(sender).send_request(request);
-                answer.await
+                answer.await.map_err(failed)
             }
             Upstream::Many(sender) => {
+                let (mut head, body) = request.into_parts();
+                self.address_many(&mut head).map_err(NotSent::Failed)?;
                 // A clone for each request: the streams of an HTTP/2 connection are independent.
                 let mut sender = sender.clone();
-                sender.ready().await.map_err(|why| self.not_answered(&why.to_string()))?;
-                sender.send_request(request).await
+                sender.ready().await.map_err(failed)?;
+                sender.send_request(Request::from_parts(head, body)).await.map_err(failed)
             }
-            Upstream::Refused(refused) => return Err(Stop::Recorded(Arc::clone(refused))),
-        };
-        answer.map_err(|why| self.not_answered(&with_cause(&why)))
+            Upstream::Refused(refused) => Err(NotSent::Refused(Arc::clone(refused))),
+        }
     }
 
     /// Reads a whole body up to a length, within the lifetime of its entry. Each piece has the timeout of a head, and the whole
@@ -430,7 +488,7 @@ impl Inspected {
             let Some(frame) = tokio::time::timeout(patience, next).await.map_err(|_| self.too_slow())? else {
                 break;
             };
-            let frame = frame.map_err(|why| self.not_answered(&why.to_string()))?;
+            let frame = frame.map_err(|why| self.incomplete(&why))?;
             self.beat();
             let more = frame.data_ref().map(Bytes::as_ref).unwrap_or_default();
             let length = all.len().saturating_add(more.len());
@@ -464,8 +522,14 @@ impl Inspected {
     }
 
     /// Returns the refusal of a request that was allowed and recorded, and failed afterwards.
-    fn not_answered(&self, why: &str) -> Stop {
-        Stop::Recorded(self.shared.failed(&self.brokered, "cannot-connect", format!("no response: {why}")))
+    fn not_answered(&self, exchange: &Exchange, why: &str) -> Stop {
+        Stop::Recorded(exchange.fails(&self.brokered, "cannot-connect", &format!("no response: {why}")))
+    }
+
+    /// Returns the refusal of a request whose body did not arrive.
+    fn incomplete(&self, why: &hyper::Error) -> Stop {
+        let reason = format!("its body is incomplete: {}", with_cause(why));
+        self.malformed(BadRequest { status: 400, rule: "bad-request", reason, fix: None })
     }
 }
 

@@ -6,6 +6,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
+use super::super::exchange::Exchange;
 use super::super::quotas::Granted;
 use super::super::relay::{End, Most, Over};
 use super::rewrite::BodyFilter;
@@ -19,18 +20,20 @@ pub(super) struct Both {
     pub(super) granted: Granted,
     pub(super) until: Option<End>,
     pub(super) filter: Option<Box<dyn BodyFilter>>,
+    pub(super) exchange: Arc<Exchange>,
 }
 
 /// Relays a websocket until its end.
 pub(super) async fn carry(conversation: Arc<dyn Watch>, both: Both) {
-    let Both { on_client, on_server, granted, until, filter } = both;
+    let Both { on_client, on_server, granted, until, filter, exchange } = both;
     let (Ok(client), Ok(server)) = (on_client.await, on_server.await) else { return conversation.cut() };
     let (from_client, to_client) = tokio::io::split(TokioIo::new(client));
     let (from_server, to_server) = tokio::io::split(TokioIo::new(server));
     let up_most = Most { bytes: granted.upload, bound: Over::Upload };
-    let up = tokio::spawn(one_way(Arc::clone(&conversation), from_client, to_server, up_most, None));
+    let watched = || (Arc::clone(&conversation), Arc::clone(&exchange));
+    let up = tokio::spawn(one_way(watched(), from_client, to_server, up_most, None));
     let down_most = Most { bytes: granted.download, bound: Over::Download };
-    let down = tokio::spawn(one_way(Arc::clone(&conversation), from_server, to_client, down_most, filter));
+    let down = tokio::spawn(one_way(watched(), from_server, to_client, down_most, filter));
     if let Some(until) = until {
         let for_end = Arc::clone(&conversation);
         tokio::spawn(async move {
@@ -45,7 +48,7 @@ pub(super) async fn carry(conversation: Arc<dyn Watch>, both: Both) {
 
 /// Relays one direction. An error ends both.
 async fn one_way(
-    conversation: Arc<dyn Watch>,
+    (conversation, exchange): (Arc<dyn Watch>, Arc<Exchange>),
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     mut most: Most,
@@ -61,6 +64,7 @@ async fn one_way(
             conversation.ended_by(most.bound);
             return conversation.cut();
         }
+        exchange.carried(most.bound, read);
         let changed = match &mut filter {
             None => Ok(None),
             Some(filter) if read == 0 => filter.end().map(Some),

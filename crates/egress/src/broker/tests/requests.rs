@@ -30,6 +30,41 @@ fn one_plain_request_goes_through_and_none_behind_it() {
     assert_eq!(site.record(), vec![format!("web.localhost:{port} listed"); 4]);
 }
 
+/// What is sent and how it ended can be told afterwards, whatever the client spoke.
+#[test]
+fn each_request_and_connection_is_recorded_with_its_end() {
+    let (port, hears) = server();
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let host = format!("web.localhost:{port}");
+    let list = [
+        format!("{host} GET|POST /v1/**"),
+        format!("raw.localhost:{port}/tcp"),
+        format!("gone.localhost:{gone}"),
+    ];
+    let site = site(&list.each_ref().map(String::as_str), BrokerOptions::default());
+    site.ask(format!("GET http://{host}/v1/a?key=x HTTP/1.1\r\n\r\n").as_bytes());
+    site.ask(format!("GET http://{host}/v2 HTTP/1.1\r\n\r\n").as_bytes());
+    let post = format!("POST /v1/b HTTP/1.1\r\nHost: {host}\r\nContent-Length: 4\r\n\r\nbody");
+    site.ask(format!("CONNECT {host} HTTP/1.1\r\n\r\n{post}").as_bytes());
+    site.ask(format!("CONNECT raw.localhost:{port} HTTP/1.1\r\n\r\n\x01\x02\x03").as_bytes());
+    site.ask(format!("GET http://gone.localhost:{gone}/ HTTP/1.1\r\n\r\n").as_bytes());
+    site.ask(format!("CONNECT gone.localhost:{gone} HTTP/1.1\r\n\r\n").as_bytes());
+    assert_eq!(
+        site.rows(),
+        ["listed GET /v1/a", "not-listed GET /v2", "listed POST /v1/b", "listed", "listed GET /", "listed"]
+    );
+    let heard: Vec<String> = (0..3).map(|_| hears.recv().unwrap()).collect();
+    let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".len();
+    let expected = [
+        format!("record-1 GET /v1/a 200 {}/{answer}", heard[0].len()),
+        format!("record-3 POST /v1/b 200 {}/{answer}", heard[1].len()),
+        format!("record-4 3/{answer}"),
+        "record-5 GET / 0/0 failed".to_owned(),
+        "record-6 0/0 failed".to_owned(),
+    ];
+    assert_eq!(site.ends(5), expected);
+}
+
 /// What a host hears of a request before its body of one digit's length.
 fn head_of_a_post(host: &str) -> String {
     format!("POST / HTTP/1.1\r\nHost: {host}\r\nContent-Length: 4\r\nConnection: close\r\n\r\n")
