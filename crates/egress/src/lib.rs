@@ -71,7 +71,7 @@ mod special_domains;
 #[cfg(target_os = "linux")]
 mod suggest_entry;
 mod target;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
+#[cfg(target_os = "linux")]
 mod upstream_proxy;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod virtual_addresses;
@@ -100,4 +100,5 @@ pub use secret_binding::{SecretBinding, SecretError};
 #[cfg(target_os = "linux")]
 pub use secrets::{ScrubbedStream, Scrubber, Secrets, read_login_source};
 pub use target::{Host, NetRefused, NetTarget};
+#[cfg(target_os = "linux")]
 pub use upstream_proxy::{UpstreamError, UpstreamProxies, UpstreamProxy};
