@@ -75,6 +75,8 @@ mod target;
 mod upstream_proxy;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod virtual_addresses;
+#[cfg(target_os = "linux")]
+mod websocket_frames;
 
 pub use address::AddressKind;
 #[cfg(target_os = "linux")]

@@ -25,6 +25,7 @@ mod sigv4;
 mod source;
 mod spelling;
 mod weak;
+mod websocket;
 mod windows;
 
 use std::ffi::OsString;
@@ -36,7 +37,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use zeroize::Zeroizing;
 
-use super::broker::inspect::{BodyRewrite, Conversation, Rewrite, RewriteRefusal};
+use super::broker::inspect::{BodyFilter, BodyRewrite, Conversation, Rewrite, RewriteRefusal};
 use super::host_list::HostList;
 use super::secret_binding::{SecretBinding, SecretError, SecretPlace};
 use super::target::NetTarget;
@@ -327,6 +328,14 @@ impl Rewrite for Secrets {
         head: &mut hyper::http::request::Parts,
     ) -> Result<BodyRewrite, RewriteRefusal> {
         requests::rewrite(self.lent()?, to, head)
+    }
+
+    fn websocket(
+        &self,
+        to: Conversation<'_>,
+        path: &str,
+    ) -> Result<Option<Box<dyn BodyFilter>>, RewriteRefusal> {
+        Ok(Some(requests::websocket(self.lent()?, to, path)))
     }
 
     fn answer(

@@ -12,6 +12,7 @@ use super::super::header_table::{HeaderAt, HeaderFate, HeaderOf, WITHHELD, heade
 use super::ActiveSecrets;
 use super::parts::{self, PartScrubbed};
 use super::scrub::{Pieces, ScrubbedStream, scrub_headers, through, unreadable};
+use super::websocket::ScrubbedFrames;
 
 /// Maximum expansion of a response by decoding, and the size that is always permitted.
 const MAX_GROWTH: u64 = 200;
@@ -33,9 +34,9 @@ pub(super) fn rewrite(
         withhold(&mut head.headers);
     }
     let scrubbed = || ScrubbedStream::new(Arc::clone(&active.scrubber));
+    let is_websocket = head.status == StatusCode::SWITCHING_PROTOCOLS;
     let Some(shortest) = active.shortest_sent_to(to.target) else {
-        // Frames cannot be changed in part, and this host received no secret that they could contain.
-        let is_websocket = head.status == StatusCode::SWITCHING_PROTOCOLS;
+        // This host received no secret that its frames could contain, and may compress them.
         return Ok(if is_websocket { BodyRewrite::Unchanged } else { through(scrubbed()) });
     };
     // A part of a secret is not found by searching for it, so ranges have rules of their own.
@@ -44,6 +45,9 @@ pub(super) fn rewrite(
     // gRPC and websockets compress each message, so no search over the stream would find a secret.
     if let Some(coding) = coding_of_messages(&head.headers) {
         return unreadable(coding);
+    }
+    if is_websocket {
+        return Ok(through(ScrubbedFrames::new(&active.scrubber)));
     }
     let codings = codings(&head.headers);
     let [coding] = codings.as_slice() else {

@@ -11,10 +11,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-use super::super::broker::inspect::{BodyRewrite, Conversation, Inserted, LentUntil, RewriteRefusal};
+use super::super::broker::inspect::{
+    BodyFilter, BodyRewrite, Conversation, Inserted, LentUntil, RewriteRefusal,
+};
 use super::super::header_table::{HeaderAt, HeaderFate, HeaderOf, headers_of};
 use super::super::secret_binding::{SecretBinding, SecretPlace};
+use super::scrub::filter;
 use super::spelling::Spelling;
+use super::websocket::WatchedFrames;
 use super::windows::Found;
 use super::{ActiveSecrets, Secret, credentials, parts, percent};
 use std::cell::{Cell, RefCell};
@@ -85,6 +89,17 @@ pub(super) fn rewrite(
     }
     asked.tell(head);
     Ok(asked.body())
+}
+
+/// Returns the filter for what a command sends in a websocket.
+pub(super) fn websocket(
+    active: &Arc<ActiveSecrets>,
+    to: Conversation<'_>,
+    path: &str,
+) -> Box<dyn BodyFilter> {
+    let is_bound = active.is_bound(to.target);
+    let asked = Asked::new(active, to, is_bound, path.to_owned());
+    filter(WatchedFrames::new(asked.watched("a message"), is_bound))
 }
 
 /// Requests a response that can be scrubbed.

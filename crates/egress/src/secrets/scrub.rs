@@ -67,7 +67,12 @@ impl<P: Pieces> BodyFilter for ByPiece<P> {
 
 /// Lets a body go through this.
 pub(super) fn through(pieces: impl Pieces + 'static) -> BodyRewrite {
-    BodyRewrite::Pieces(Box::new(ByPiece(pieces)))
+    BodyRewrite::Pieces(filter(pieces))
+}
+
+/// Returns the same as a filter.
+pub(super) fn filter(pieces: impl Pieces + 'static) -> Box<dyn BodyFilter> {
+    Box::new(ByPiece(pieces))
 }
 
 /// What is said where an answer cannot be read.

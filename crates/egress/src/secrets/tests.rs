@@ -6,7 +6,7 @@ mod properties;
 
 use hyper::http::{HeaderMap, Request, Response, request};
 
-use super::super::broker::inspect::{BodyFilter, Inserted, LentUntil};
+use super::super::broker::inspect::{Inserted, LentUntil};
 use super::scrub::Pieces as _;
 use super::spelling::Spelling;
 use super::*;
@@ -539,6 +539,43 @@ fn the_secrets_of_a_request_are_named_for_its_record() {
     assert_eq!(named(Some(&bearer), "k=1"), ["T"]);
     assert_eq!(named(None, &key), ["K"]);
     assert!(named(None, "").is_empty());
+}
+
+/// What a command sends in a websocket is judged without its mask, and in whatever frames.
+#[test]
+fn messages_of_a_command_are_judged() {
+    use super::super::websocket_frames::tests::frame;
+    let secrets = with(&[("T", REAL, "api.test"), ("M", OTHER, "llm.test mentioned")]);
+    let (token, mentioned) = (placeholder_of(&secrets, 0), placeholder_of(&secrets, 1));
+    let send = |host: &str, bytes: &[u8]| {
+        let target = NetTarget::parse(host).unwrap();
+        let to = Conversation { target: &target, is_tls: true, is_loopback: false };
+        let filter = secrets.websocket(to, "/").unwrap().unwrap();
+        through(filter, bytes, 7).map_err(|refused| refused.rule)
+    };
+    let masked = |text: &str| frame(0x81, Some([7, 0, 200, 33]), text.as_bytes());
+    let halves = |text: &str| {
+        let (first, second) = text.split_at(text.len() / 2);
+        [frame(0x01, Some([9; 4]), first.as_bytes()), frame(0x80, Some([8; 4]), second.as_bytes())].concat()
+    };
+    let (first, second) = REAL.split_at(20);
+    let deflated = frame(0xc1, Some([1; 4]), REAL.as_bytes());
+    for (host, bytes, expected) in [
+        ("api.test:443", masked("hello"), Ok(())),
+        ("api.test:443", masked(&token), Err("secret-elsewhere")),
+        ("other.test:443", masked(&token), Err("secret-elsewhere")),
+        ("other.test:443", masked(REAL), Err("secret-leaves")),
+        ("other.test:443", halves(REAL), Err("secret-leaves")),
+        ("other.test:443", [first, second].map(masked).concat(), Err("secret-leaves")),
+        ("api.test:443", masked(REAL), Ok(())),
+        ("llm.test:443", masked(&mentioned), Ok(())),
+        ("api.test:443", deflated.clone(), Err("secret-unreadable")),
+        ("other.test:443", deflated, Ok(())),
+    ] {
+        let sent = send(host, &bytes);
+        assert_eq!(sent.as_ref().map(|_| ()).map_err(|rule| *rule), expected, "{host} {bytes:?}");
+        assert!(sent.is_err() || sent == Ok(bytes), "frames pass as they came");
+    }
 }
 
 #[test]

@@ -23,6 +23,16 @@ pub(crate) trait Rewrite: fmt::Debug + Send + Sync {
         head: &mut http::request::Parts,
     ) -> Result<BodyRewrite, RewriteRefusal>;
 
+    /// Returns the filter for what a command sends in a websocket that it opened with a request of this path.
+    fn websocket(
+        &self,
+        to: Conversation<'_>,
+        path: &str,
+    ) -> Result<Option<Box<dyn BodyFilter>>, RewriteRefusal> {
+        let _ = (to, path);
+        Ok(None)
+    }
+
     /// Rewrites the head of a response, and returns how to rewrite its body.
     fn answer(
         &self,

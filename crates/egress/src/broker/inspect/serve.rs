@@ -90,6 +90,8 @@ struct Sent {
     granted: Granted,
     ends: Option<End>,
     exchange: Arc<Exchange>,
+    /// Without its query.
+    path: String,
 }
 
 /// Why a host did not respond.
@@ -336,7 +338,7 @@ impl Inspected {
                 let (ends, exchange) = (until(&mut head), self.begin(asked, &mut head)?);
                 exchange.carried(Over::Upload, bytes.len());
                 let request = Request::from_parts(head, Carried::whole(room.with(bytes)));
-                return Ok((request, Sent { granted, ends, exchange }));
+                return Ok((request, Sent { granted, ends, exchange, path: asked.path.clone() }));
             }
             // A missing body needs no filter, and keeps its framing.
             BodyRewrite::Pieces(_) if body.is_end_stream() => None,
@@ -351,14 +353,14 @@ impl Inspected {
         let most = Most { bytes: granted.upload, bound: Over::Upload };
         let known = (self.watch(), Arc::clone(&exchange), Arc::clone(ended));
         let request = Request::from_parts(head, Carried::stream(body, most, ends, filter, known));
-        Ok((request, Sent { granted, ends, exchange }))
+        Ok((request, Sent { granted, ends, exchange, path: asked.path.clone() }))
     }
 
     /// Checks and rewrites a response.
     fn pass_back(
         self: &Arc<Self>,
         mut response: Response<Incoming>,
-        Sent { granted, ends, exchange }: Sent,
+        Sent { granted, ends, exchange, path }: Sent,
         (is_websocket, is_head): (bool, bool),
         on_client: hyper::upgrade::OnUpgrade,
     ) -> Result<Response<Carried>, Stop> {
@@ -392,10 +394,20 @@ impl Inspected {
             }
         };
         if becomes_websocket {
+            let filter_of = |rewrite: &Arc<dyn Rewrite>| rewrite.websocket(self.to(), &path);
+            let up_filter = self.rewrite.as_ref().map(filter_of).transpose();
+            let up_filter = up_filter.map_err(|why| self.against(why))?.flatten();
             // From now on, the strict reader must not parse frames as HTTP heads.
             self.checks.become_raw();
-            let both =
-                super::websocket::Both { on_client, on_server, granted, until: ends, filter, exchange };
+            let both = super::websocket::Both {
+                on_client,
+                on_server,
+                granted,
+                until: ends,
+                up_filter,
+                filter,
+                exchange,
+            };
             let carried = tokio::spawn(super::websocket::carry(self.watch(), both));
             *self.websocket.lock().unwrap_or_else(PoisonError::into_inner) = Some(carried);
             return Ok(Response::from_parts(head, Carried::Whole(None)));

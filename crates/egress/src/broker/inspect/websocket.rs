@@ -13,25 +13,26 @@ use super::rewrite::BodyFilter;
 use super::stream::at;
 use super::watch::Watch;
 
-/// Both sides of a websocket, with its limits and the filter for bytes to the command.
+/// Both sides of a websocket, with its limits and the filters for bytes of the command and to it.
 pub(super) struct Both {
     pub(super) on_client: OnUpgrade,
     pub(super) on_server: OnUpgrade,
     pub(super) granted: Granted,
     pub(super) until: Option<End>,
+    pub(super) up_filter: Option<Box<dyn BodyFilter>>,
     pub(super) filter: Option<Box<dyn BodyFilter>>,
     pub(super) exchange: Arc<Exchange>,
 }
 
 /// Relays a websocket until its end.
 pub(super) async fn carry(conversation: Arc<dyn Watch>, both: Both) {
-    let Both { on_client, on_server, granted, until, filter, exchange } = both;
+    let Both { on_client, on_server, granted, until, up_filter, filter, exchange } = both;
     let (Ok(client), Ok(server)) = (on_client.await, on_server.await) else { return conversation.cut() };
     let (from_client, to_client) = tokio::io::split(TokioIo::new(client));
     let (from_server, to_server) = tokio::io::split(TokioIo::new(server));
     let up_most = Most { bytes: granted.upload, bound: Over::Upload };
     let watched = || (Arc::clone(&conversation), Arc::clone(&exchange));
-    let up = tokio::spawn(one_way(watched(), from_client, to_server, up_most, None));
+    let up = tokio::spawn(one_way(watched(), from_client, to_server, up_most, up_filter));
     let down_most = Most { bytes: granted.download, bound: Over::Download };
     let down = tokio::spawn(one_way(watched(), from_server, to_client, down_most, filter));
     if let Some(until) = until {

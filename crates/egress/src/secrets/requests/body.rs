@@ -61,16 +61,21 @@ impl Asked<'_> {
             };
             return BodyRewrite::Whole { most: MAX_BODY, then: Box::new(finish) };
         }
+        through(self.watched("the body"))
+    }
+
+    /// Returns the judge of what is sent behind the head.
+    pub(super) fn watched(&self, place: &'static str) -> Watched {
         let later = self.later();
         let judge = move |part| {
             let asked = later.asked();
             match part {
-                Part::Value(number) => asked.active.stays(number, asked.to.target, "the body"),
+                Part::Value(number) => asked.active.stays(number, asked.to.target, place),
                 Part::Placeholder(number) if asked.is_mentioned(number) => Ok(()),
-                Part::Placeholder(number) => Err(asked.elsewhere(number, "the body")),
+                Part::Placeholder(number) => Err(asked.elsewhere(number, place)),
             }
         };
-        through(Watched::new(Arc::clone(self.active), Box::new(judge)))
+        Watched::new(Arc::clone(self.active), Box::new(judge))
     }
 
     /// Whether the placeholder of this secret may occur in a body here. A host that gets the secret learns nothing from it.
