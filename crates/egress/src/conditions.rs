@@ -28,6 +28,8 @@ pub(super) struct EntryBounds {
     pub(super) requests: Option<u64>,
     /// Maximum number in a time span.
     pub(super) rate: Option<(u64, Duration)>,
+    /// Whether its requests only read, and may not upload: then the sum of long addresses and headers is limited as well.
+    pub(super) reads_only: bool,
     /// Maximum bytes of a request or connection, from and to the command.
     pub(super) upload: Option<u64>,
     pub(super) download: Option<u64>,
@@ -47,12 +49,20 @@ pub(super) struct Asked<'r> {
     pub(super) has_body: bool,
     /// Whether it asks to become a websocket.
     pub(super) upgrades: bool,
+    /// The length of its head; 0 if it is not known.
+    pub(super) head: usize,
 }
 
 impl<'r> Asked<'r> {
     /// Creates a request without a body and special headers.
     pub(super) const fn new(method: &'r str, path: &'r str) -> Self {
-        Self { method, path, overrides: false, has_body: false, upgrades: false }
+        Self { method, path, overrides: false, has_body: false, upgrades: false, head: 0 }
+    }
+
+    /// Returns how many bytes of it are more than a request needs that only reads.
+    pub(super) fn uploaded(&self) -> u64 {
+        let of_head = self.head.saturating_sub(self.path.len()).saturating_sub(USUAL_HEAD);
+        (self.path.len().saturating_sub(USUAL_PATH) + of_head) as u64
     }
 
     /// Whether a server may handle it by another method or path than it names.
@@ -80,6 +90,11 @@ const INSPECT: &str = "inspect";
 
 /// The word that allows websockets where requests have conditions.
 const WEBSOCKET: &str = "websocket";
+
+// npm, pip, cargo and git send fewer than 160 bytes of path and 600 of head, browsers with cookies and tokens fewer than 4096.
+/// Lengths of a path with its query, and of the rest of a head, that count as a request without an upload.
+const USUAL_PATH: usize = 160;
+const USUAL_HEAD: usize = 4 << 10;
 
 /// The methods that only read.
 const READS: [&str; 2] = ["GET", "HEAD"];
@@ -134,6 +149,12 @@ impl Conditions {
             self.methods.push(method.to_owned());
         }
         Ok(())
+    }
+
+    /// Returns the limits.
+    pub(super) fn bounds(&self) -> EntryBounds {
+        let reads = !self.methods.is_empty() && self.methods.iter().all(|one| READS.contains(&one.as_str()));
+        EntryBounds { reads_only: reads && self.bounds.upload.is_none(), ..self.bounds }
     }
 
     /// Returns whether they depend on requests.
@@ -376,6 +397,7 @@ mod tests {
             upload: Some(2 << 10),
             download: Some(10 << 20),
             lifetime: Some(Duration::from_secs(7_200)),
+            reads_only: false,
         };
         assert_eq!(bounds, expected);
     }

@@ -152,7 +152,7 @@ impl HostList {
                 (true, Some(Match::Ambiguous(part))) => return ambiguous(part),
                 (true, None) => return unseen(),
                 (false, Some(Match::Yes)) => {
-                    allowed.push((number, entry.written.as_str(), entry.conditions.bounds));
+                    allowed.push((number, entry.written.as_str(), entry.conditions.bounds()));
                 }
                 // Another entry may allow the request without a look at the ambiguous part.
                 (false, Some(Match::Ambiguous(part))) => ambiguous_part = Some(part),

@@ -3,7 +3,7 @@
 /// Maximum length of the payload of a control frame.
 const MAX_CONTROL: u64 = 125;
 
-/// Codes of frames.
+/// The kind of a frame in its header: a part of a message, or a control frame.
 const CONTINUATION: u8 = 0;
 const TEXT: u8 = 1;
 const BINARY: u8 = 2;
@@ -33,10 +33,10 @@ struct Frame {
     ends_message: bool,
 }
 
-/// What comes next.
+/// A step of reading: each frame is one header, its payload in any number of parts, and one end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FrameEvent {
-    /// A complete header.
+    /// The header is complete; these are its bytes as they came.
     Head { head: Vec<u8>, is_control: bool },
     /// A part of the payload, without its mask.
     Payload { plain: Vec<u8>, is_control: bool },

@@ -339,7 +339,7 @@ fn granted_by_list(
         Ruling::Allowed(entries) => {
             // Checked and counted under one lock, so that parallel requests cannot exceed a limit together.
             let mut quotas = shared.quotas.lock().unwrap_or_else(PoisonError::into_inner);
-            let taken = quotas.take(&entries, Instant::now());
+            let taken = quotas.take(&entries, asked.map_or(0, |asked| asked.uploaded()), Instant::now());
             taken.map_err(|Exhausted { rule, reason }| Box::new(refused(rule, reason)))
         }
     }
@@ -361,6 +361,7 @@ fn one_request(
         overrides: request.is_overridden(),
         has_body: body != RequestBody::Length(0),
         upgrades: matches!(request, ProxyRequest::Websocket { .. }),
+        head: head.len(),
         ..Asked::new(method, path)
     });
     let mut granted = match granted(shared, target, asked) {

@@ -217,6 +217,7 @@ impl Inspected {
             overrides: head.headers.keys().any(|name| overrides_request(name.as_str())),
             has_body: heads::declares_body(head),
             upgrades: heads::asks_for_websocket(head),
+            head: heads::length(head),
             ..Asked::new(head.method.as_str(), heads::path(&head.uri))
         };
         let mut granted = granted(&self.shared, &self.target, Some(asked))?;
