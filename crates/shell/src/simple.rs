@@ -294,7 +294,9 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if self.shell() == Shell::Sh && is_long {
             return Err(self.refuse(ReadErrorKind::Dialect, start));
         }
-        if self.shell() == Shell::Zsh && (is_long || is_numeric_pattern(self.text.rest())) {
+        // zsh reads a number as a word if an escaped line end follows it: `rm 2\⏎>x` removes `2`.
+        let is_word_in_zsh = descriptor.is_some() && self.text.rest().starts_with(ESCAPED_LINE_END);
+        if self.shell() == Shell::Zsh && (is_long || is_word_in_zsh || is_numeric_pattern(self.text.rest())) {
             return Err(self.refuse(ReadErrorKind::ZshSyntax, start));
         }
         let Some(operator) = self.operator_of_redirect()? else {

@@ -190,6 +190,7 @@ fn what_only_zsh_does_is_refused_for_zsh() {
         ("a {b} >f", ZshSyntax),
         ("a {b} &>>f", ZshSyntax),
         ("a 22>f", ZshSyntax),
+        ("a 2\\\n>f", ZshSyntax),
         ("echo ${x:-=(a)}", ZshSyntax),
         ("echo ${x:-*(e:'a':)}", ZshSyntax),
         ("a {b} > c", ZshSyntax),
