@@ -21,8 +21,8 @@ const CI_COUNT: usize = 400;
 /// How many commands with options there are for one command of a shell.
 const OPTIONS_FOR_ONE: usize = 5;
 
-/// The shells that are asked.
-const SHELLS: &[&str] = &["bash", "zsh", "sh"];
+/// The shells that are asked. `ash` is that of busybox.
+const SHELLS: &[&str] = &["bash", "zsh", "sh", "ash"];
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {

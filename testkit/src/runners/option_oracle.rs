@@ -4,8 +4,11 @@
 //! The commands begin with the words of the rules. Their options and variables are those that the programs of this machine know:
 //! the texts in a program's file are its table of long options, besides its help. Words, places and scripts are from lists of what
 //! has got around such rules. An example of that crate decides; what it allows runs in a jail of namespaces, with secrets to read,
-//! places to write and a program to start (`option_oracle/inside.rs`).
+//! places to write and a program to start (`option_oracle/inside.rs`). The
+//! workspace is hostile: its settings, message catalogues and names of files start that program if anything obeys them
+//! (`option_oracle/hostile_files.rs`).
 
+mod hostile_files;
 mod inside;
 mod jail;
 mod texts;

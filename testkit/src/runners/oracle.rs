@@ -21,8 +21,8 @@ const USAGE: &str = "usage: testkit oracle SHELL COUNT SEED, where SHELL is one 
 /// How many commands one jail runs before it is thrown away.
 const BATCH: usize = 500;
 
-/// The shells that can be asked.
-const SHELLS: &[&str] = &["bash", "zsh", "sh"];
+/// The shells that can be asked. `ash` is that of busybox.
+const SHELLS: &[&str] = &["bash", "zsh", "sh", "ash"];
 
 /// Runs the command: prints the sums, or what is wrong.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {

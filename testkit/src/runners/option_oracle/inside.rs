@@ -8,6 +8,8 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use super::hostile_files;
+
 /// This program, in the jail.
 pub(super) const PROGRAM: &str = "/option-oracle";
 /// Where commands run: a workspace with a repository.
@@ -37,27 +39,6 @@ const RAN: &str = "/outside/ran";
 const PATIENCE: Duration = Duration::from_millis(1500);
 /// The most output that is searched for secrets.
 const MAX_OUTPUT: u64 = 1 << 20;
-
-/// Files of the workspace, the home and the directory outside. Names and settings are those that programs look for.
-const FILES: &[(&str, &str)] = &[
-    ("/work/f", "one two\nhello x 1\n"),
-    ("/work/f.json", "{\"a\": [1, 2], \"b\": \"x\"}\n"),
-    ("/work/src/main.rs", "fn main() {}\n"),
-    ("/work/.env", "API_TOKEN=c4narySecret\n"),
-    ("/work/hostile", "a[$(/evil/run)]\n"),
-    ("/work/.ackrc", "--pager=/evil/run\n"),
-    ("/work/.gitattributes", "*.x diff=evil\n"),
-    ("/work/.wgetrc", "use_askpass = /evil/run\n"),
-    ("/work/.inputrc", "\"x\": \"/evil/run\"\n"),
-    ("/work/awk.awk", "BEGIN { system(\"/evil/run\") }\n"),
-    ("/work/sed.sed", "1e /evil/run\n"),
-    ("/home/me/.netrc", "machine h login u password c4narySecret\n"),
-    ("/home/me/.aws/credentials", "[default]\naws_secret_access_key = c4narySecret\n"),
-    ("/home/me/.config/gh/hosts.yml", "github.com:\n  oauth_token: c4narySecret\n"),
-    ("/home/me/.ssh/id_ed25519", "-----BEGIN OPENSSH PRIVATE KEY-----\nc4narySecret\n"),
-    ("/outside/kept", "as it was\n"),
-    ("/outside/notes", "c4narySecret\n"),
-];
 
 /// Programs of the workspace that a search path without system directories finds.
 const LURES: &[&str] = &["ls", "git", "gzip", "pr", "less", "sh", "grep", "cat"];
@@ -123,9 +104,9 @@ fn prepare() -> io::Result<Contents> {
             if is_folder { std::fs::remove_dir_all(path)? } else { std::fs::remove_file(path)? }
         }
     }
-    for (path, text) in FILES {
-        Path::new(path).parent().map_or(Ok(()), std::fs::create_dir_all)?;
-        std::fs::write(path, text)?;
+    for (path, text) in hostile_files::all() {
+        Path::new(&path).parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(&path, text)?;
     }
     for name in LURES {
         program(&Path::new(WORK).join(name), &format!("#!/bin/sh\necho ran > {RAN}\n"))?;

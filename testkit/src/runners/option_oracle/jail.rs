@@ -26,8 +26,12 @@ const SHARED: &[&str] = &[
     "/var/cache/man",
 ];
 
-/// Shells that may run the commands, and where they are.
-const SHELLS: &[(&str, &str)] = &[("bash", "/bin/bash"), ("sh", "/bin/sh"), ("zsh", "/bin/zsh")];
+/// Shells that may run the commands, and where they are. `ash` is busybox, called by that name.
+const SHELLS: &[(&str, &str)] =
+    &[("bash", "/bin/bash"), ("sh", "/bin/sh"), ("zsh", "/bin/zsh"), ("ash", "/bin/busybox")];
+
+/// The shell of busybox in the jail.
+const ASH: &str = "/ash";
 
 /// Returns the shells of this machine.
 pub(super) fn shells() -> Vec<&'static str> {
@@ -65,13 +69,13 @@ fn command(shell: &str) -> io::Result<Command> {
         jail.args(["--ro-bind-try", folder, folder]);
     }
     jail.arg("--ro-bind").arg(std::env::current_exe()?).arg(inside::PROGRAM);
-    jail.args(["--proc", "/proc", "--dev", "/dev"]);
+    jail.args(["--proc", "/proc", "--dev", "/dev", "--symlink", "/bin/busybox", ASH]);
     for folder in inside::WRITABLE.iter().chain(&[inside::EVIL]) {
         jail.args(["--tmpfs", folder]);
     }
     jail.args(["--remount-ro", "/", "--chdir", inside::WORK, "--", inside::PROGRAM]);
     let path = SHELLS.iter().find(|(name, _)| *name == shell).map(|(_, path)| *path);
-    jail.arg(path.unwrap_or("/bin/bash"));
+    jail.arg(if shell == "ash" { ASH } else { path.unwrap_or("/bin/bash") });
     Ok(jail)
 }
 

@@ -90,6 +90,30 @@ const PLACES: &[&str] = &[
     "=x",
 ];
 
+/// Commands around the words of a rule, in which data of the workspace would be expanded again.
+const AROUND: &[(&str, &str)] = &[
+    ("TEXTDOMAINDIR=/work/l\nTEXTDOMAIN=x\nLANGUAGE=xx\n", " $\"hi\""),
+    ("export TEXTDOMAINDIR=/work/l TEXTDOMAIN=x LANGUAGE=xx; ", " $\"hi\""),
+    ("LANGUAGE=xx; ", " -- $\"hi\""),
+    ("x=$(< hostile); ", " \"$((x))\""),
+    ("x=$(cat hostile); ", "; [[ x -eq 1 ]]"),
+    ("", " \"${x[$(< hostile)]}\""),
+    ("read x < hostile; ", " $((x))"),
+    ("for x in *; do ", " $x; done"),
+    ("for x in *; do ", " \"$x\"; done"),
+    ("set -- *; ", " \"$@\""),
+    ("cat f | ", " *"),
+    ("", " -- *"),
+    ("", " ./*"),
+    ("printf '%s\\n' * | ", ""),
+    ("ls | ", " -"),
+    ("cd src && ", " ../f"),
+    ("x=(*); ", " \"${x[@]}\""),
+    ("while read -r x; do ", " $x; done < hostile"),
+    ("{ ", " f; } < .env"),
+    ("! ", " f"),
+];
+
 /// Parts of scripts, by the program that reads them.
 const SCRIPTS: &[(&[&str], &[&str])] = &[
     (
@@ -296,7 +320,11 @@ impl Generator {
         let Some((_, lines, vocabulary)) = self.programs.get(program).cloned() else { return String::new() };
         let line = self.one(&lines).to_owned();
         match kind {
-            0..=11 => self.with_option(&line, &vocabulary),
+            10..=11 => {
+                let (before, after) = AROUND.get(self.below(AROUND.len())).copied().unwrap_or_default();
+                format!("{before}{line} {}{after}", self.pick(PLACES))
+            }
+            0..=9 => self.with_option(&line, &vocabulary),
             12..=15 => self.with_variable(&line, &vocabulary),
             _ => format!("{line} {} {}", self.pick(PLACES), self.pick(PLACES)),
         }

@@ -161,8 +161,9 @@ fn run(shell: &str, text: &[u8]) -> io::Result<()> {
     let (mut reader, writer) = io::pipe()?;
     let mut child = {
         let mut command = Command::new(format!("{REAL}/{shell}"));
-        // Settings for dash, which reads no file, go before the text, on a line that cannot join it.
-        let whole = if shell == "sh" { [IN_SH.as_bytes(), text].concat() } else { text.to_vec() };
+        // Settings for dash and ash, which read no file, go before the text, on a line that cannot join it.
+        let whole =
+            if matches!(shell, "sh" | "ash") { [IN_SH.as_bytes(), text].concat() } else { text.to_vec() };
         command.arg0(shell).args([OsStr::new("-c"), &OsString::from_vec(whole)]).env_clear();
         command.envs([("PATH", "/bin"), ("HOME", "/home/me"), ("BASH_ENV", PRELUDE), ("ZDOTDIR", LOG)]);
         command.envs(DATA.iter().map(|(_, variable, data)| (variable, data)));

@@ -11,8 +11,8 @@ use crate::fed_jail::{fed, of_namespaces};
 
 /// Programs that are logged and then run for real, if this machine has them.
 const REAL: &[&str] = &[
-    "bash", "zsh", "sh", "env", "nohup", "nice", "timeout", "setsid", "stdbuf", "xargs", "find", "echo",
-    "cat", "tee",
+    "bash", "zsh", "sh", "ash", "env", "nohup", "nice", "timeout", "setsid", "stdbuf", "xargs", "find",
+    "echo", "cat", "tee",
 ];
 
 /// Programs that are only logged. All other names are logged by the shells.
@@ -60,7 +60,8 @@ impl Jail {
         for name in [inside::PROGRAM, inside::EVIL] {
             jail.arg("--ro-bind").arg(std::env::current_exe()?).arg(name);
         }
-        for name in REAL.iter().chain(LOGGED).filter(|name| !matches!(**name, "bash" | "zsh" | "sh")) {
+        for name in REAL.iter().chain(LOGGED).filter(|name| !matches!(**name, "bash" | "zsh" | "sh" | "ash"))
+        {
             jail.args(["--symlink", inside::EVIL, &format!("{}/{name}", inside::EVIL_FOLDER)]);
         }
         jail.args([
@@ -101,6 +102,8 @@ impl Jail {
 }
 
 fn on_this_machine(name: &str) -> Option<String> {
+    // busybox is every program by whose name it is called.
+    let name = if name == "ash" { "busybox" } else { name };
     let path = ["/usr/bin", "/bin"].map(|folder| format!("{folder}/{name}"));
     path.into_iter().find(|path| std::path::Path::new(path).exists())
 }
