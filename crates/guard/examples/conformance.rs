@@ -26,8 +26,6 @@ use stockade_guard::policy::{
 };
 use testkit::vectors::{Deviations, Outcome, Vectors};
 
-const CONTAINER: &str = "a container of keys has a passphrase, and builds sign with it: a question for commands and file tools alike";
-
 /// Rows that are decided otherwise, with the reason.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     (
@@ -38,9 +36,6 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
         "cg-094",
         "a skill that is written is obeyed by the next agent, and a command that writes it is asked about as well",
     ),
-    ("cg-116", CONTAINER),
-    ("cg-118", CONTAINER),
-    ("cg-119", CONTAINER),
     (
         "cg-120",
         "settings of a package manager seldom hold a token: a question for commands and file tools alike",

@@ -45,6 +45,7 @@ pub(super) const ROWS: &[Name] = &[
             ".config",
             ".local/bin",
             ".local/share",
+            ".local/state/stockade",
             "bin",
             ".cargo",
             ".gem",

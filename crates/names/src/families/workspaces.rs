@@ -1,6 +1,6 @@
 //! Files of a workspace that may hold a secret, and settings that rarely do.
 
-use super::{MAY_HOLD_SECRET, SETTINGS};
+use super::{MAY_HOLD_SECRET, SECRET, SETTINGS};
 use crate::name::{Kind, Name, Scope};
 use crate::secrecy::Needed;
 
@@ -73,10 +73,10 @@ pub(super) const ROWS: &[Name] = &[
         tool: "TLS, Java, KeePass",
         kind: Kind::GrantsAccess,
         paths: &["*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.kdb"],
-        why: "Containers of private keys or passwords, mostly behind a passphrase.",
+        why: "Containers of private keys or passwords, which a passphrase protects at best: their text tells an agent nothing.",
         matches: &["x/release.JKS", "vault.kdbx"],
         clean: &["keystore.rs", "p12.md"],
-        ..MAY_HOLD_SECRET
+        ..SECRET
     },
     Name {
         id: "settings-with-passwords",

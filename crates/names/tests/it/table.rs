@@ -117,7 +117,7 @@ fn levels_of_well_known_names() {
     let rows = [
         (
             Secrecy::Secret,
-            "id_rsa .ssh/deploy .netrc .pypirc .htpasswd .s3cfg .aws/config .kube/config wallet.dat",
+            "id_rsa .ssh/deploy .netrc .pypirc .htpasswd .s3cfg .aws/config .kube/config wallet.dat x.p12 app.jks",
         ),
         (
             Secrecy::MayHoldSecret,
@@ -125,7 +125,7 @@ fn levels_of_well_known_names() {
         ),
         (
             Secrecy::MayHoldSecret,
-            ".npmrc x.p12 AuthKey_1.p8 server.pem tls.key prod.tfvars config/master.key secrets/db .envrc .bash_history",
+            ".npmrc AuthKey_1.p8 server.pem tls.key prod.tfvars config/master.key secrets/db .envrc .bash_history",
         ),
         (Secrecy::Settings, "docker-compose.yml .vscode/settings.json .mcp.json .env.test"),
         (

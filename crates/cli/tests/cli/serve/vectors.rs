@@ -14,7 +14,7 @@ use crate::support::repository;
 const DECIDED_OTHERWISE: &[&str] = &[
     "bud66", "bud67", "bud71", "src-p29", "xp-054", "xp-072", "xp-307", "pol-p28", "pol-p29", "sv-258",
     "bw3", "bw6", "bw8", "se-142", "se-150", "bw12", "bw14", "bw16", "bw27", "bw29", "bw30", "bw31", "bw32",
-    "bw34", "bw43", "im-089", "cg-094", "xp-264", "cg-116", "cg-118", "cg-119", "cg-120",
+    "bw34", "bw43", "im-089", "cg-094", "xp-264", "cg-120",
 ];
 
 fn vectors(name: &str) -> Option<Value> {

@@ -525,9 +525,10 @@ mod tests {
             "**/.claude/.credentials.json", "**/.codex/auth.json", "**/.comis/.env", "**/.config/op/**",
             "**/.local/share/keyrings/**", "/var/run/secrets/**", "/run/secrets/**", "~/.npmrc", "~/.pypirc",
             "~/.cargo/credentials*", "~/.gem/credentials", "**/.terraform.d/credentials*", "**/.pypirc", "**/.htpasswd",
+            "**/*.p12", "**/*.pfx", "**/*.jks", "**/*.kdbx", "**/*.keystore",
         ], &["**/*.pub", "**/.ssh/config", "**/.ssh/known_hosts*", "**/.ssh/authorized_keys", "**/.config/gcloud/configurations"]),
         ("read-secrets", Access::Read, &[
-            "**/.env", "**/.env.*", "**/*.pem", "**/*.p12", "**/*.pfx", "**/*.jks", "**/*.kdbx", "**/*.keystore",
+            "**/.env", "**/.env.*", "**/*.pem",
             "**/secrets.yml", "**/secrets.yaml", "**/secrets.json", "**/credentials.json", "**/service-account*.json", "**/.npmrc",
             "**/.bash_history", "**/.zsh_history", "**/.python_history", "**/*.tfstate", "**/*.tfvars",
             "**/master.key", "**/.envrc", "/etc/passwd",
