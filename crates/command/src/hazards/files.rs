@@ -9,6 +9,7 @@ mod readable;
 mod shape;
 mod table;
 
+pub(super) use named::is_given_pattern;
 pub(crate) use readable::Whereabouts;
 use shape::FileShape;
 use table::READ_HOME;
@@ -320,6 +321,7 @@ fn looks_like_path(word: &Arg<'_>) -> bool {
         "logins",
         "Login",
         "_netrc",
+        "_vimrc",
     ];
     let text = match word {
         Arg::Known(text) => text,

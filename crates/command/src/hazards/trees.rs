@@ -157,7 +157,7 @@ fn shows_differences(command: &Command<'_, '_>) -> bool {
 }
 
 fn searches_hidden(command: &Command<'_, '_>, is_top: impl Fn(&Arg<'_>) -> bool) -> bool {
-    let is_given_pattern = command.has("-e --regexp -f --file");
+    let is_given_pattern = super::files::is_given_pattern(command);
     let skip = usize::from(!is_given_pattern && !shows_differences(command));
     let folders: Vec<&Arg<'_>> = command.operands().skip(skip).collect();
     let begins_at_top = folders.is_empty() || folders.iter().any(|folder| is_top(folder));
@@ -208,7 +208,7 @@ pub(super) fn read_in(command: &Command<'_, '_>, folder: &Target) -> Option<Haza
 /// Returns the directories that a command reads recursively.
 fn folders(command: &Command<'_, '_>) -> Vec<Target> {
     let targets: Vec<Target> = command.targets().collect();
-    let is_given_pattern = command.has("-e --regexp -f --file");
+    let is_given_pattern = super::files::is_given_pattern(command);
     let (skip, last) = match command.name {
         "rg" | "ag" | "ack" | "ugrep" if is_given_pattern => (0, 0),
         "rg" | "ag" | "ack" | "ugrep" => (1, 0),

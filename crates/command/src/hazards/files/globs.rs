@@ -3,7 +3,12 @@
 
 use stockade_names::{Read, Scope, names};
 
+use stockade_shell::Arg;
+
 use super::index::shapes_and_possible;
+use super::looks_like_path;
+use super::patterns::files;
+use super::table::SHAPES;
 use crate::hazards::target::Target;
 use stockade_names::Access;
 
@@ -138,4 +143,26 @@ fn no_pattern_with_an_ordinary_ending_is_a_secret() {
             }
         }
     }
+}
+
+/// The quick check for words that may be paths knows every name of the tables that has no mark of a path.
+#[test]
+fn every_bare_name_looks_like_a_path() {
+    let mut missed = Vec::new();
+    let mut tried = 0;
+    for pattern in SHAPES.iter().flat_map(files) {
+        let pattern = pattern.strip_prefix("**/").unwrap_or(pattern);
+        let name = pattern.strip_suffix("/**").unwrap_or(pattern).replace(['*', '?'], "x");
+        if name.contains(['/', '~']) {
+            continue;
+        }
+        tried += 1;
+        for word in [name.clone(), name.to_uppercase(), name.to_lowercase()] {
+            if !looks_like_path(&Arg::Known(word.clone().into())) {
+                missed.push(word);
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:?}");
+    assert!(tried > 100, "{tried}");
 }

@@ -165,6 +165,12 @@ const GIT_QUIET: &[&str] = &[
 const SHOWING_PATCHES: &str = "-p -u --patch -L -c -m --cc --dd -U --unified -W --function-context --patch-with-stat --patch-with-raw --word-diff \
      --word-diff-regex --color-words --binary --remerge-diff --diff-merges --inter-hunk-context";
 
+/// Whether an option gives the pattern or script, so that every operand is a file.
+pub(in crate::hazards) fn is_given_pattern(command: &Command<'_, '_>) -> bool {
+    command.has("-e -f --regexp --file --expression")
+        || matches!(command.name, "ag" | "ack") && command.has("-g --filename-pattern --match")
+}
+
 /// Returns the files that the command reads.
 pub(super) fn read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     let mut words = operands_read(command);
@@ -203,7 +209,7 @@ fn operands_read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     let is_several = |word: &Arg<'t>| matches!(word, Arg::Unknown { spelling, count: WordCount::Any, .. } if is_only_pattern(spelling));
     let skip = usize::from(
         PATTERN_FIRST.contains(&command.name)
-            && !command.has("-e -f --regexp --file --expression")
+            && !is_given_pattern(command)
             && !command.operands().next().is_some_and(is_several),
     );
     let last = usize::from(matches!(command.name, "cp" | "install" | "rsync"));

@@ -362,6 +362,8 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         fix: "read only the required name, or ask the user",
         matches: &[
             "cat .env",
+            "ag -g x f .env",
+            "ack --match x .env",
             "cat /proc/self/cwd/.env",
             "cat .e?v",
             "cat .[e]nv",
