@@ -61,6 +61,8 @@ pub(crate) struct PartContext<'p> {
     pub(crate) moves: bool,
     /// Whether words that are added at run time are file names from a search without secrets.
     pub(crate) adds_harmless_names: bool,
+    /// Whether the command only stops processes that the text started.
+    pub(crate) stops_own_children: bool,
 }
 
 impl PartContext<'_> {
@@ -104,7 +106,7 @@ mod tests {
     fn folders_are_compared_name_by_name() {
         let within = |cwd: Option<&str>, moves, folder: &str| {
             let context = CommandContext::new(cwd.map(PathBuf::from), Some("/srv/app".into()));
-            PartContext { context: &context, moves, adds_harmless_names: false }
+            PartContext { context: &context, moves, adds_harmless_names: false, stops_own_children: false }
                 .is_within(&[folder.to_owned()])
         };
         let rows = [

@@ -31,6 +31,7 @@ mod loads;
 mod machine;
 mod network;
 mod options;
+mod own_children;
 mod packages;
 mod persist;
 mod secrets;
@@ -51,6 +52,7 @@ pub(crate) use flows::{HIDDEN_FETCH_ID, changes_folder, git_elsewhere};
 pub(crate) use links::{at_their_ends, followed};
 pub(crate) use lists::{adds_harmless_names, know_what_is_listed};
 pub(crate) use loads::OPTION_LOADS_ID;
+pub(crate) use own_children::stops_own_children;
 
 /// The minimum effect of a hazard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

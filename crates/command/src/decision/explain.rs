@@ -52,7 +52,7 @@ impl CommandPolicy {
         let part =
             decision.parts.iter().find(|part| part.run().is_some_and(|other| std::ptr::eq(other, run)));
         let adds_harmless_names = part.is_some_and(|part| part.adds_harmless_names);
-        let context = PartContext { context, moves, adds_harmless_names };
+        let context = PartContext { context, moves, adds_harmless_names, stops_own_children: false };
         let winner = self.set.ask(run, &context).winner;
         let decided = part.and_then(|part| part.cause.rule());
         let outcome = |matched: Match<'_>, wins: bool, rule: &CommandRule| match matched {

@@ -218,7 +218,12 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         let runs = std::mem::take(&mut actions.runs);
         // After a `cd`, relative paths can resolve anywhere, so rules about directories no longer permit.
         let moves = runs.iter().any(hazards::changes_folder);
-        let context = PartContext { context: self.context, moves, adds_harmless_names: false };
+        let context = PartContext {
+            context: self.context,
+            moves,
+            adds_harmless_names: false,
+            stops_own_children: false,
+        };
         let needs_grants = !actions.assignments.is_empty() || !actions.redirects.is_empty();
         let mut grants = Vec::new();
         let runs_programs = runs.iter().any(runs_program);
@@ -233,7 +238,8 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             let inner = self.parts.last().and_then(Part::run);
             let follows = inner.is_some_and(|inner| runs_through(inner, &run));
             let (span, is_written) = (run.span, run.invocation == InvocationKind::AsWritten);
-            let context = PartContext { adds_harmless_names, ..context };
+            let stops_own_children = hazards::stops_own_children(&run, &actions.assignments, self.text);
+            let context = PartContext { adds_harmless_names, stops_own_children, ..context };
             let mut part = self.run(run, &context, follows);
             self.effects_of_code(&mut part);
             let end = followed.and_then(|followed| followed.runs.get(place));
@@ -281,6 +287,10 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
                 if follows && rule.layer == Layer::BuiltIn && builtin::steps_aside(&rule.rule.id, &run) =>
             {
                 (Effect::Allow, Cause::StepsAside)
+            }
+            // In a sandbox, which has processes of its own, no other is in reach.
+            Some(rule) if context.stops_own_children && rule.layer == Layer::BuiltIn => {
+                (rule.rule.effect.min(Effect::Sandbox), Cause::StopsOwnChildren)
             }
             Some(rule) => (rule.rule.effect, by_rule(rule)),
             None => (policy.defaults.unmatched, Cause::Unmatched),

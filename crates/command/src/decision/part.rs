@@ -67,6 +67,8 @@ pub enum Cause<'p> {
     },
     /// The program only runs another command, which is a part of its own.
     StepsAside,
+    /// It only stops processes that the text itself started.
+    StopsOwnChildren,
     /// A hazard, regardless of rules.
     Hazard(hazards::Hazard),
     /// No rule matches the command.
@@ -129,6 +131,7 @@ impl<'p> Cause<'p> {
             Self::Rule { rule, .. } | Self::MayMatch { rule, .. } | Self::Carries { rule, .. } => &rule.id,
             Self::Hazard(hazard) => hazard.id,
             Self::StepsAside => "steps_aside",
+            Self::StopsOwnChildren => "stops_own_children",
             Self::Unmatched => "unmatched",
             Self::ComputedName => "computed_name",
             Self::WritesFile => "writes_file",
@@ -160,6 +163,7 @@ impl fmt::Display for Cause<'_> {
             ),
             Self::Hazard(hazard) => write!(f, "{}: {}", hazard.id, Shown(&hazard.reason)),
             Self::StepsAside => f.write_str("it only runs another command, which is checked separately"),
+            Self::StopsOwnChildren => f.write_str("it only stops processes that the command itself started"),
             Self::Unmatched => f.write_str("no rule matches"),
             Self::ComputedName => f.write_str("the name of the program is only known at run time"),
             Self::WritesFile => f.write_str("it writes a file, and no rule for the command permits that"),

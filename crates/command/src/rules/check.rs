@@ -421,7 +421,12 @@ fn tried(spellings: &[Compiled], example: &Example) -> std::result::Result<Strin
     let actions = script.actions();
     let folder = || Some("/workspace".into());
     let context = CommandContext::new(folder(), folder());
-    let context = PartContext { context: &context, moves: false, adds_harmless_names: false };
+    let context = PartContext {
+        context: &context,
+        moves: false,
+        adds_harmless_names: false,
+        stops_own_children: false,
+    };
     let mut nearest = None;
     for (run, rule) in actions.runs.iter().flat_map(|run| spellings.iter().map(move |rule| (run, rule))) {
         match rule.matches(run, &context) {

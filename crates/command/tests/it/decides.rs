@@ -34,6 +34,9 @@ pub(crate) fn effect(policy: &CommandPolicy, text: &str) -> Effect {
 fn without_rules_reading_is_allowed_and_the_rest_is_not() {
     let policy = CommandPolicy::builtin();
     let rows = [
+        ("python3 -m http.server & p=$!; sleep 1; kill $p", Sandbox),
+        ("sleep 9 & kill -9 $!", Sandbox),
+        ("sleep 9 & p=1; kill $p", Ask),
         ("git status", Allow),
         ("ls -la && cat a | grep x", Allow),
         ("LC_ALL=C ls", Allow),

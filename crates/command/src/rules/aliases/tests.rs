@@ -92,7 +92,12 @@ fn effect_of(rules: &RuleSet, words: &[String]) -> Option<Effect> {
     let script = Script::read(&text, &ReadOptions::default()).unwrap();
     let actions = script.actions();
     let context = CommandContext::default();
-    let context = PartContext { context: &context, moves: false, adds_harmless_names: false };
+    let context = PartContext {
+        context: &context,
+        moves: false,
+        adds_harmless_names: false,
+        stops_own_children: false,
+    };
     let run = actions.runs.last().unwrap();
     rules.ask(run, &context).winner.map(|rule| rule.rule.effect)
 }
