@@ -76,7 +76,8 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
         "jobs" => job_words(walk, run, inner),
         "find" | "gfind" => lists::executed(walk, run, &["-exec", "-execdir", "-ok", "-okdir"], inner),
         "fd" | "fdfind" => lists::executed(walk, run, &["-x", "-X", "--exec", "--exec-batch"], inner),
-        "parallel" => lists::parallel(walk, run, inner),
+        name if lists::PARALLEL.contains(&name) => lists::parallel(walk, run, inner),
+        "sched" => scheduled(walk, run, inner),
         "git" => git::follow(walk, run, inner),
         "bwrap" => bubblewrap::follow(walk, run, inner),
         _ => {
@@ -218,6 +219,17 @@ fn job_words<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't
     let options = getopt::parse(&run.argv, 1, &JOBS, OptionOrder::Strict);
     if options.has("-x") || options.unknown {
         start(walk, run, options.operands, Context { is_certain: false, ..context });
+    }
+}
+
+/// zsh: `sched [-o] TIME COMMAND` evaluates the joined words later. `sched -2` removes an entry.
+fn scheduled<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
+    let words = run.argv.get(1..).unwrap_or_default();
+    let words = words.strip_prefix(&[Arg::Known(Cow::Borrowed("-o"))]).unwrap_or(words);
+    if let [_, command @ ..] = words
+        && !command.is_empty()
+    {
+        text(walk, &joined(command), run.span, Context { is_certain: false, ..context });
     }
 }
 

@@ -61,6 +61,32 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        // A mirror of an empty directory is `rm -rf` under another name.
+        id: "mirror-deletes",
+        floor: Deny,
+        programs: &["rsync", "rclone", "robocopy"],
+        fires: |command| {
+            let deletes = match command.name {
+                "rsync" => {
+                    command.known().any(|word| word.starts_with("--del") || word == "--remove-source-files")
+                }
+                "rclone" => command.is_sub(&["sync", "purge", "delete", "move"]),
+                _ => command.says(&["/mir", "/purge", "/MIR", "/PURGE"]),
+            };
+            deletes && command.targets().any(|target| target.is_everything())
+        },
+        reason: "deletes everything in the root, a home or a system directory that the other directory lacks",
+        fix: "mirror into a directory inside the workspace, or leave out the option that deletes",
+        matches: &[
+            "rsync -a --delete empty/ /",
+            "rsync -a --delete-after e/ ~",
+            "rsync -r --del e/ $HOME/",
+            "rsync --remove-source-files -a /etc/ x",
+            "rclone sync empty ~",
+        ],
+        clean: &["rsync -a --delete src/ build/", "rsync -a e/ x", "rclone sync a b", "rsync -a / x"],
+    },
+    Shape {
         // The bug that emptied home directories: in 2015, Steam's script ran `rm -rf "$STEAMROOT/"*` with an empty
         // variable.
         id: "delete-unset",

@@ -119,6 +119,44 @@ pub(super) const SHAPES: &[Shape] = &[
         clean: &["update-alternatives --list editor", "defaults read", "gsettings get a b"],
     },
     Shape {
+        // A Mac's firmware variables, snapshots, power and remote login: kept for every user and the next start.
+        id: "mac-settings",
+        floor: Ask,
+        programs: &["nvram", "tmutil", "pmset", "systemsetup", "networksetup", "scutil", "bless"],
+        fires: |command| match command.name {
+            "nvram" => command.has("-d -c -f") || command.known().any(|word| word.contains('=')),
+            "tmutil" => !command.operand(0).is_some_and(|verb| {
+                verb.starts_with("list")
+                    || matches!(verb, "version" | "status" | "destinationinfo" | "latestbackup")
+            }),
+            "pmset" => !command.has("-g"),
+            "systemsetup" | "networksetup" | "scutil" => command.known().any(|word| {
+                ["-set", "--set", "-create", "-remove", "-add", "-delete"]
+                    .iter()
+                    .any(|start| word.starts_with(start))
+            }),
+            _ => true,
+        },
+        reason: "changes settings of the machine that stay after the command",
+        fix: "ask the user to change it",
+        matches: &[
+            "nvram x=y",
+            "tmutil delete x",
+            "pmset disablesleep 1",
+            "systemsetup -setremotelogin on",
+            "networksetup -setdnsservers a b",
+            "scutil --set HostName x",
+        ],
+        clean: &[
+            "nvram -p",
+            "tmutil listbackups",
+            "pmset -g batt",
+            "systemsetup -getremotelogin",
+            "networksetup -listallhardwareports",
+            "scutil --get HostName",
+        ],
+    },
+    Shape {
         // The process would outlive the command's time limit, and in a sandbox it is ended anyway.
         id: "detach",
         floor: Ask,

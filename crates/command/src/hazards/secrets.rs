@@ -170,6 +170,7 @@ pub(super) const SHAPES: &[Shape] = &[
         floor: Ask,
         programs: &["env", "printenv", "set", "export", "declare", "typeset", "compgen", "ps", "launchctl"],
         fires: |command| match command.name {
+            "env" | "printenv" if command.only_asks_for_help() => false,
             // `env` prints the environment only if it has no program to run.
             "env" => command.operands().all(|word| word.known().is_some_and(|word| word.contains('='))),
             "printenv" => {
@@ -216,6 +217,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "ps -ef",
             "declare -f",
             "env -i ls",
+            "env --version",
         ],
     },
 ];

@@ -29,4 +29,5 @@ mod shell_builtins;
 mod shell_linear;
 mod shell_properties;
 mod shell_validates;
+mod studies;
 mod techniques;

@@ -36,10 +36,21 @@ fn spliced<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, span: Span, context:
     walk.run(argv, span, context, true);
 }
 
+/// `sem program …` is `parallel` for one program; `env_parallel` knows the aliases of the shell.
+pub(super) const PARALLEL: &[&str] = &["parallel", "sem", "env_parallel"];
+
 /// `parallel program … ::: values`: the words are joined and passed to a shell, once for each value.
 pub(super) fn parallel<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
+    // Long options with a value are listed, because the value would be read as the program.
     static OPTIONS: OptionTable = OptionTable::new(
-        "-0 -a: -C: -d: -E: -I: -i -j: -k -L: -l -m -N: -n: -P: -q -r -S: -s: -t -u -v -X -x --*",
+        "-0 -a: -C: -d: -E: -I: -i -j: -k -L: -l -m -N: -n: -P: -q -r -S: -s: -t -u -v -X -x \
+         --arg-file= --arg-sep= --arg-file-sep= --basefile= --block= --block-size= --colsep= --compress-program= \
+         --decompress-program= --delay= --delimiter= --env= --group-by= --halt= --halt-on-error= --jobs= --joblog= --id= \
+         --limit= --load= --max-args= --max-chars= --max-lines= --max-procs= --max-replace-args= --memfree= --memsuspend= \
+         --nice= --parens= --profile= --recend= --recstart= --results= --retries= --return= --rpl= --semaphore-name= \
+         --semaphore-timeout= --semaphorename= --semaphoretimeout= --shellquote --sqlmaster= --sqlworker= --ssh= --sshdelay= \
+         --sshlogin= --sshloginfile= --tagstring= --tempdir= --termseq= --timeout= --tmpdir= --transferfile= --trc= --trim= \
+         --wd= --workdir= --*",
     );
     let options = getopt::parse(&run.argv, 1, &OPTIONS, OptionOrder::Strict);
     let words = run.argv.get(options.operands..).unwrap_or_default();
