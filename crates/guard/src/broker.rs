@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub(crate) use joined::JoinedBroker;
-pub use joined::{BrokerAskError, BrokerToken, broker_status, broker_token};
+pub use joined::{BrokerAskError, BrokerToken, broker_revoke, broker_status, broker_token};
 pub use messages::{BrokerStatus, RunStatus, SecretStatus};
 pub use served::{BrokerServeError, BrokerServer, MAX_RUNS, ServedEgress};
 

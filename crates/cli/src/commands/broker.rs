@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 use clap::Subcommand;
 use serde::Serialize;
 use stockade_guard::broker::{
-    BrokerAskError, BrokerServeError, BrokerServer, BrokerStatus, BrokerToken, ServedEgress, broker_status,
-    broker_token,
+    BrokerAskError, BrokerServeError, BrokerServer, BrokerStatus, BrokerToken, ServedEgress, broker_revoke,
+    broker_status, broker_token,
 };
 use stockade_guard::command::shell::quote_argv;
 use stockade_guard::{Egress, RunRecord};
@@ -87,6 +87,16 @@ enum What {
         #[command(flatten)]
         form: Form,
     },
+    /// End runs and their tokens, and close their connections
+    #[command(help_template = HELP)]
+    Revoke {
+        #[command(flatten)]
+        at: At,
+
+        /// Name of a run, as `stockade broker status` lists it
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<String>,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -125,6 +135,7 @@ struct ServeArgs {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Token<'t> {
+    name: &'t str,
     token: &'t str,
     socket: std::borrow::Cow<'t, str>,
     variables: std::collections::BTreeMap<&'t str, &'t str>,
@@ -138,6 +149,7 @@ pub(crate) fn run(args: &BrokerArgs) -> Result<Exit, Failure> {
         What::Serve(args) => serve(args),
         What::Status { at, form } => status(&at.socket, form.format()),
         What::Token { at, lifetime, env, form } => token(&at.socket, *lifetime, *env, form.format()),
+        What::Revoke { at, runs } => revoke(&at.socket, runs),
     }
 }
 
@@ -252,16 +264,25 @@ fn shown(status: &BrokerStatus) -> String {
     text
 }
 
+fn revoke(socket: &Path, runs: &[String]) -> Result<Exit, Failure> {
+    let mut output = Output::new();
+    for run in runs {
+        broker_revoke(socket, run).map_err(|error| unanswered(&error))?;
+        let _ = output.write(&format!("revoked {}\n", escape(run)));
+    }
+    output.finish(Exit::Clean)
+}
+
 fn token(socket: &Path, lifetime: Duration, as_variables: bool, format: Format) -> Result<Exit, Failure> {
     let given = broker_token(socket, lifetime).map_err(|error| unanswered(&error))?;
-    let BrokerToken { token, variables, trust, .. } = &given;
+    let BrokerToken { name, token, variables, trust, .. } = &given;
     let text = match (format, as_variables) {
         (Format::Json, _) => {
             let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             let trust = trust.as_ref().map(|trust| trust.to_string_lossy());
             format!(
                 "{}\n",
-                to_printable_json(&Token { token, socket: socket.to_string_lossy(), variables, trust })
+                to_printable_json(&Token { name, token, socket: socket.to_string_lossy(), variables, trust })
             )
         }
         (Format::Text, false) => format!("{token}\n"),

@@ -219,6 +219,31 @@ fn runs_and_tokens_can_use_secrets() {
 }
 
 #[test]
+fn one_token_is_revoked_and_the_others_stay() {
+    let served = Served::start(&[]);
+    let issued = |_| {
+        let told = served.asked(&["token", "--format", "json"]).stdout;
+        let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+        ["name", "token"].map(|member| told[member].as_str().unwrap().to_owned())
+    };
+    let [[first, one], [second, other]] = [0, 1].map(issued);
+    let status = text(&served.asked(&["status"]).stdout);
+    assert!(status.contains(&first) && status.contains(&second) && !status.contains(&one), "{status}");
+    let answer = |token: &str| served.client(Some(token), "GET / HTTP/1.1");
+    assert_eq!(answer(&one).1, "hello none\n");
+    let revoked = served.asked(&["revoke", &first]);
+    assert_eq!(text(&revoked.stdout), format!("revoked {first}\n"));
+    assert!(answer(&one).0.contains("no-token"));
+    assert_eq!(answer(&other).1, "hello none\n");
+    let again = served.asked(&["revoke", &first]);
+    assert!(
+        !again.status.success() && text(&again.stderr).contains("broker status"),
+        "{}",
+        text(&again.stderr)
+    );
+}
+
+#[test]
 fn tokens_and_the_proxy_expire() {
     let mut served = Served::start(&[]);
     let token = served.token(&["--for", "2s"]);

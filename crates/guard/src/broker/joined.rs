@@ -84,6 +84,8 @@ impl BrokerAskError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct BrokerToken {
+    /// The name of its run, in the status and in the audit trail.
+    pub name: String,
     /// The token.
     pub token: String,
     /// Variables with the placeholders of secrets.
@@ -152,7 +154,19 @@ pub fn broker_status(socket: &Path) -> Result<BrokerStatus, BrokerAskError> {
 pub fn broker_token(socket: &Path, lifetime: Duration) -> Result<BrokerToken, BrokerAskError> {
     let asking = Asking::connect(socket)?;
     match asking.ask(&Ask::Token { seconds: lifetime.as_secs() })? {
-        Answer::Token { token, variables, trust } => Ok(BrokerToken { token, variables, trust }),
+        Answer::Token { name, token, variables, trust } => Ok(BrokerToken { name, token, variables, trust }),
+        _ => Err(asking.odd()),
+    }
+}
+
+/// Ends a run of the proxy at a socket by its name. Its token is not accepted any more, and its connections are closed.
+///
+/// # Errors
+/// When no proxy serves the socket, or it has no run of this name.
+pub fn broker_revoke(socket: &Path, name: &str) -> Result<(), BrokerAskError> {
+    let asking = Asking::connect(socket)?;
+    match asking.ask(&Ask::Revoke { name: name.to_owned() })? {
+        Answer::Ended { .. } => Ok(()),
         _ => Err(asking.odd()),
     }
 }

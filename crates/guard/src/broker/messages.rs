@@ -41,6 +41,8 @@ pub(super) enum Ask {
     End,
     /// Create a run with a token of this lifetime.
     Token { seconds: u64 },
+    /// End the run of this name, and close its connections.
+    Revoke { name: String },
 }
 
 /// An answer of the proxy.
@@ -59,6 +61,8 @@ pub(super) enum Answer {
         variables: Vec<(String, String)>,
     },
     Token {
+        /// The name of its run in the audit trail.
+        name: String,
         token: String,
         variables: Vec<(String, String)>,
         trust: Option<PathBuf>,

@@ -261,6 +261,7 @@ fn answer(
 ) -> Result<(Answer, Option<Network>), Failure> {
     match ask {
         Ask::Status => Ok((Answer::Status(served.status()), None)),
+        Ask::Revoke { name } => served.revoke(&name).map(|answer| (answer, None)),
         Ask::Token { seconds } => served.token(Duration::from_secs(seconds)).map(|answer| (answer, None)),
         Ask::Run { .. } if run.token.is_some() => {
             Err(failure("the connection already has a run", "open a connection for each run"))
@@ -341,14 +342,14 @@ impl Served {
             new_name().map_err(|error| failure(format!("cannot generate a name: {error}"), "try again"))?;
         if let Some(run) = self.runs().get(&token) {
             run.proxy.started_by(&name, None);
-            run.name.set(name).ok();
+            run.name.set(name.clone()).ok();
         }
         let trust = match &network {
             Network::Proxy(handoff) => PassedHandoff::of(handoff, None).trust().cloned(),
             _ => None,
         };
         run.token = None;
-        Ok(Answer::Token { token, variables, trust })
+        Ok(Answer::Token { name, token, variables, trust })
     }
 
     /// Returns the files with the secrets of a run.
@@ -379,6 +380,16 @@ impl Served {
         }
         let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
         Ok(secrets.variables().into_iter().map(|(name, value)| (text(name), text(value))).collect())
+    }
+
+    /// Ends the run of this name.
+    fn revoke(&self, name: &str) -> Result<Answer, Failure> {
+        let is_called = |run: &ServedRun| run.name.get().is_some_and(|own| own == name);
+        let token = self.runs().iter().find(|(_, run)| is_called(run)).map(|(token, _)| token.clone());
+        let unknown =
+            || failure(format!("it has no run `{name}`"), "`stockade broker status` lists its runs");
+        let refused = self.end(&token.ok_or_else(unknown)?);
+        Ok(Answer::Ended { refused: refused.into_iter().map(Into::into).collect() })
     }
 
     /// Ends a run, and returns its refused requests.
