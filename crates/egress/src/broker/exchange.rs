@@ -126,6 +126,11 @@ impl Exchange {
         self.shared.failed(brokered, rule, why.to_owned())
     }
 
+    /// Returns a refusal about its request.
+    pub(super) fn about(&self, refused: Brokered) -> Brokered {
+        Brokered { request: self.request.clone(), ..refused }
+    }
+
     /// Counts relayed bytes.
     pub(super) fn carried(&self, direction: Over, bytes: usize) {
         let count = if direction == Over::Upload { &self.sent } else { &self.received };

@@ -85,7 +85,7 @@ fn next_of(whole: &mut Option<Bytes>) -> Option<Bytes> {
 impl Stream {
     fn ends(&mut self, over: Over) -> io::Error {
         self.is_over = true;
-        self.keep(self.conversation.ended_by(over));
+        self.keep(self.conversation.ended_by(over, &self.exchange));
         io::ErrorKind::QuotaExceeded.into()
     }
 
@@ -95,7 +95,7 @@ impl Stream {
 
     fn refused(&mut self, refused: RewriteRefusal) -> io::Error {
         self.is_over = true;
-        self.keep(self.conversation.cut_by(refused));
+        self.keep(self.conversation.cut_by(refused, &self.exchange));
         io::ErrorKind::PermissionDenied.into()
     }
 

@@ -117,12 +117,12 @@ impl Watch for Inspected {
         self.pulse.beat();
     }
 
-    fn ended_by(&self, over: Over) -> Arc<Refused> {
-        self.shared.refused(&too_much(&self.target, over))
+    fn ended_by(&self, over: Over, exchange: &Exchange) -> Arc<Refused> {
+        self.shared.refused(&exchange.about(too_much(&self.target, over)))
     }
 
-    fn cut_by(&self, refused: RewriteRefusal) -> Arc<Refused> {
-        self.shared.refused(&self.because(refused))
+    fn cut_by(&self, refused: RewriteRefusal, exchange: &Exchange) -> Arc<Refused> {
+        self.shared.refused(&exchange.about(self.because(refused)))
     }
 
     fn cut(&self) {

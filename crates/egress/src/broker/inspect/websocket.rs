@@ -36,10 +36,10 @@ pub(super) async fn carry(conversation: Arc<dyn Watch>, both: Both) {
     let down_most = Most { bytes: granted.download, bound: Over::Download };
     let down = tokio::spawn(one_way(watched(), from_server, to_client, down_most, filter));
     if let Some(until) = until {
-        let for_end = Arc::clone(&conversation);
+        let (for_end, ended) = watched();
         tokio::spawn(async move {
             at(until.at).await;
-            for_end.ended_by(until.bound);
+            for_end.ended_by(until.bound, &ended);
             for_end.cut();
         });
     }
@@ -62,7 +62,7 @@ async fn one_way(
         let bytes = room.get(..read).unwrap_or_default();
         conversation.beat();
         if !most.take(read) {
-            conversation.ended_by(most.bound);
+            conversation.ended_by(most.bound, &exchange);
             return conversation.cut();
         }
         exchange.carried(most.bound, read);
@@ -73,7 +73,7 @@ async fn one_way(
         };
         let written = match &changed {
             Err(refused) => {
-                conversation.cut_by(refused.clone());
+                conversation.cut_by(refused.clone(), &exchange);
                 return conversation.cut();
             }
             Ok(Some(changed)) => to.write_all(changed).await,
