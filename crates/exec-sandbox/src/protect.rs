@@ -28,7 +28,7 @@ pub(crate) fn answer(name: &Name) -> Option<Answer> {
         _ if name.view() == SandboxView::MaskedWithSecret => Some(Answer::HideWithSecret),
         _ if name.view() == SandboxView::Reported => Some(Answer::ReportSecrets),
         Write::Protect | Write::Refuse if name.is_obeyed() => Some(Answer::Protect),
-        Write::Report if name.is_obeyed() => Some(Answer::Report),
+        Write::Note | Write::Report if name.is_obeyed() => Some(Answer::Report),
         _ => None,
     }
 }

@@ -8,6 +8,7 @@ mod homes;
 mod instructions;
 mod languages;
 mod pipelines;
+mod projects;
 mod secrets;
 mod shells;
 mod tasks;
@@ -34,6 +35,7 @@ pub static FAMILIES: &[Family] = &[
     Family { title: "Agents", rows: agents::ROWS },
     Family { title: "Instructions for agents", rows: instructions::ROWS },
     Family { title: "Tasks and packages", rows: tasks::ROWS },
+    Family { title: "Projects", rows: projects::ROWS },
     Family { title: "Languages and debuggers", rows: languages::ROWS },
     Family { title: "Continuous integration", rows: pipelines::ROWS },
     Family { title: "What a home holds", rows: homes::ROWS },
@@ -66,6 +68,9 @@ const STARTS: Name = Name {
 
 /// Files in any directory that start programs, and that projects change daily.
 const DAILY: Name = Name { write: Write::Report, ..STARTS };
+
+/// Files in any directory that tools read by themselves, and that developers write like source code.
+const NOTED: Name = Name { write: Write::Note, ..STARTS };
 
 /// Files in the home that start programs.
 const AT_HOME: Name = Name { scope: Scope::Home, write: Write::Refuse, ..STARTS };

@@ -7,7 +7,7 @@ mod index;
 use std::borrow::Cow;
 
 use crate::fold::fold;
-use crate::name::{Name, Scope, Treatment};
+use crate::name::{Name, Scope, Treatment, Write};
 use crate::pattern::fits;
 use index::{Pattern, Table, patterns};
 
@@ -57,9 +57,10 @@ pub fn hits<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -> Vec
 }
 
 /// Returns a row whose files some program or agent obeys, if the path has one. Rows that start programs come first.
+/// Files that developers write like source code ([`Write::Note`]) are not among them.
 pub fn obeyed<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -> Option<&'static Name> {
     let rows = hits(root, path).into_iter().map(|hit| hit.name);
-    rows.filter(|name| name.is_obeyed()).min_by_key(|name| name.kind)
+    rows.filter(|name| name.is_obeyed() && name.write != Write::Note).min_by_key(|name| name.kind)
 }
 
 /// Returns the strictest treatment of a path's rows, for each kind of access separately.

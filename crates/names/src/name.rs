@@ -89,6 +89,9 @@ pub enum Write {
     /// Writing has no consequence.
     #[default]
     Free,
+    /// A sandboxed command's change is reported to the user, and no command is asked about: developers write such files
+    /// all day, as they write source code.
+    Note,
     /// The change is reported to the user: projects change such files daily, so it is neither refused nor moved.
     Report,
     /// Existing files are read-only, and new ones are refused or put into quarantine; the user may be asked.

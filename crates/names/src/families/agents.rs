@@ -1,6 +1,6 @@
 //! Agents: their settings name hooks, plugins and servers, which start with the next session.
 
-use super::{INSTRUCTS, STARTS};
+use super::{INSTRUCTS, NOTED, STARTS};
 use crate::name::{Name, Write};
 
 pub(super) const ROWS: &[Name] = &[
@@ -10,13 +10,13 @@ pub(super) const ROWS: &[Name] = &[
         paths: &[".claude"],
         why: "Hooks, skills, commands and permissions of the project.",
         matches: &[".claude/settings.json", "packages/app/.Claude/settings.local.json"],
-        clean: &["claude", ".claudeignore"],
+        clean: &["claude", ".claude-notes"],
         ..STARTS
     },
     Name {
         id: "mcp",
         tool: "Clients of the Model Context Protocol",
-        paths: &[".mcp.json", ".mcp"],
+        paths: &[".mcp.json", ".mcp", "mcp-config.json", ".ai/mcp.json", ".ai/mcp"],
         why: "The servers that are named there are programs, and start with the session.",
         matches: &[".mcp.json", "deep/er/.MCP.json"],
         clean: &["mcp.md", ".mcp.json.example"],
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Name] = &[
         paths: &[".cursor"],
         why: "Hooks, rules and servers of the project.",
         matches: &[".cursor/hooks.json", "x/.cursor/mcp.json"],
-        clean: &[".cursorignore", "cursor"],
+        clean: &[".cursor-notes", "cursor"],
         ..STARTS
     },
     Name {
@@ -46,13 +46,13 @@ pub(super) const ROWS: &[Name] = &[
         paths: &[".gemini", ".qwen", ".antigravity", ".agent"],
         why: "Settings, extensions, hooks, servers and an `.env` for the agent itself.",
         matches: &[".gemini/settings.json", "x/.qwen/settings.json", ".agent/workflows/x.md"],
-        clean: &[".geminiignore", "agent/x"],
+        clean: &[".gemini-notes", "agent/x"],
         ..STARTS
     },
     Name {
         id: "copilot",
         tool: "GitHub Copilot",
-        paths: &[".github/hooks", ".github/copilot", ".copilot"],
+        paths: &[".github/hooks", ".github/extensions", ".github/copilot", ".copilot"],
         why: "Hooks are run by the agent, also where it starts by itself; settings can turn them off.",
         matches: &[".github/hooks/x.json", "x/.github/copilot/settings.json"],
         clean: &[".github/FUNDING.yml", ".github/hooks.md"],
@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Name] = &[
         paths: &[".kiro", ".windsurf", ".codeium", ".devin", ".amazonq"],
         why: "Hooks run on events of the editor; steering files and servers are read with each session.",
         matches: &[".kiro/hooks/x.kiro.hook", ".windsurf/hooks.json", "x/.amazonq/mcp.json"],
-        clean: &["kiro", ".codeiumignore"],
+        clean: &["kiro", ".codeium-notes"],
         ..STARTS
     },
     Name {
@@ -111,7 +111,7 @@ pub(super) const ROWS: &[Name] = &[
         ],
         why: "Hooks, modes with their permissions, rules and servers of the project.",
         matches: &[".clinerules/hooks/PreToolUse", ".roo/mcp.json", "x/.continue/config.yaml"],
-        clean: &[".clineignore", ".rooignore"],
+        clean: &[".cline-notes", ".roots"],
         ..STARTS
     },
     Name {
@@ -142,11 +142,94 @@ pub(super) const ROWS: &[Name] = &[
             ".plandex",
             ".qoder",
             ".letta",
+            ".jules",
+            "openclaw.json",
         ],
         why: "Settings, hooks, plugins, rules and servers of the project.",
         matches: &[".amp/settings.json", "x/.factory/hooks.json", ".pi/extensions/x.ts"],
-        clean: &["factory/x.rs", ".ampignore", "goose"],
+        clean: &["factory/x.rs", ".amplitude", "goose"],
         ..STARTS
+    },
+    Name {
+        id: "agent-runners",
+        tool: "Conductor, Superset, Container Use, Mux, Cursor and other runners of several agents",
+        paths: &[
+            "conductor.json",
+            ".conductor/*.json",
+            ".conductor/*.toml",
+            ".conductor/*.sh",
+            ".superset/*.json",
+            ".superset/*.sh",
+            ".container-use",
+            ".mux",
+        ],
+        why: "Set-up and run scripts start on the host with each new worktree or agent.",
+        matches: &["conductor.json", ".mux/init", "x/.container-use/environment.json"],
+        clean: &["conductor.md", "superset", "mux"],
+        ..STARTS
+    },
+    Name {
+        id: "rule-generators",
+        tool: "Rulesync, Ruler, Serena, Spec Kit, APM and other managers of instructions",
+        paths: &[
+            ".rulesync",
+            ".rulesyncrc",
+            "rulesync.json",
+            "rulesync.jsonc",
+            "rulesync.local.jsonc",
+            ".serena/project.yml",
+            ".serena/memories",
+            ".ruler",
+            "apm.yml",
+            "skills.json",
+            ".skills",
+            ".specify/scripts",
+            ".specify/templates",
+        ],
+        why: "The instructions, skills and scripts of several agents are generated from it.",
+        matches: &[
+            ".rulesync/rules/x.md",
+            "rulesync.jsonc",
+            ".ruler/AGENTS.md",
+            ".specify/scripts/bash/x.sh",
+        ],
+        clean: &["ruler.md", "skills.md", ".specify/memory/x.md"],
+        ..INSTRUCTS
+    },
+    Name {
+        id: "agent-ignore-files",
+        tool: "Agents and their indexes",
+        paths: &[
+            ".aiignore",
+            ".aiexclude",
+            ".agentignore",
+            ".claudeignore",
+            ".cursorignore",
+            ".cursorindexingignore",
+            ".cursorban",
+            ".geminiignore",
+            ".codeiumignore",
+            ".copilotignore",
+            ".aiderignore",
+            ".clineignore",
+            ".rooignore",
+            ".kilocodeignore",
+            ".ampignore",
+            ".augmentignore",
+            ".continueignore",
+            ".windsurfignore",
+            ".zedignore",
+            ".llmignore",
+            ".repomixignore",
+            ".rulesyncignore",
+            ".gooseignore",
+            ".qwenignore",
+            ".crushignore",
+        ],
+        why: "It determines which files an agent that reviews the project does not see.",
+        matches: &[".cursorignore", "x/.aiexclude", ".GeminiIgnore"],
+        clean: &[".gitignore", ".dockerignore", ".npmignore", ".eslintignore"],
+        ..NOTED
     },
     Name {
         id: "aider",
@@ -154,7 +237,7 @@ pub(super) const ROWS: &[Name] = &[
         paths: &[".aider.conf.yml", ".aider.conf.yaml"],
         why: "`lint-cmd` and `test-cmd` run after each edit.",
         matches: &[".aider.conf.yml"],
-        clean: &[".aiderignore", ".aider.chat.history.md"],
+        clean: &[".aider-notes", ".aider.chat.history.md"],
         ..STARTS
     },
     Name {

@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Name] = &[
     },
     Name {
         id: "interpreters",
-        tool: "R, Ruby, GHCi, OCaml, Elixir, Octave",
+        tool: "R, Ruby, GHCi, OCaml, Elixir, Octave, IPython, SQLite, Guile, Erlang, Julia",
         paths: &[
             ".Rprofile",
             ".Renviron",
@@ -59,6 +59,13 @@ pub(super) const ROWS: &[Name] = &[
             ".ocamlinit",
             ".iex.exs",
             ".octaverc",
+            ".ipython",
+            ".sqliterc",
+            ".guile",
+            ".erlang",
+            ".erlang.crypt",
+            ".scalarc",
+            ".juliarc.jl",
         ],
         why: "An interpreter that starts in the folder runs it before it takes input.",
         matches: &[".Rprofile", "x/.irbrc", ".ghci"],

@@ -1,6 +1,6 @@
 //! Shells, and files that they read at start or on entering a directory.
 
-use super::STARTS;
+use super::{NOTED, STARTS};
 use crate::name::{Name, Scope, Write};
 
 pub(super) const ROWS: &[Name] = &[
@@ -39,12 +39,30 @@ pub(super) const ROWS: &[Name] = &[
     },
     Name {
         id: "direnv",
-        tool: "direnv, autoenv",
-        paths: &[".envrc", ".autoenv.zsh", ".autoenv_leave.zsh"],
+        tool: "direnv, autoenv, shadowenv, ondir",
+        paths: &[
+            ".envrc",
+            ".autoenv.zsh",
+            ".autoenv_leave.zsh",
+            ".autoenv",
+            ".shadowenv.d",
+            ".ondir",
+            ".direnvrc",
+            ".localrc",
+        ],
         why: "Helpers of the shell run it on entering the folder.",
         matches: &[".envrc", "deploy/.ENVRC"],
         clean: &["envrc.example"],
         ..STARTS
+    },
+    Name {
+        id: "smartcd",
+        tool: "autoenv, smartcd",
+        paths: &[".in", ".out", ".env.leave"],
+        why: "Helpers of the shell run it on entering or leaving the folder.",
+        matches: &[".in", "x/.out"],
+        clean: &["x.in", "out", ".input"],
+        ..NOTED
     },
     Name {
         id: "search-settings",

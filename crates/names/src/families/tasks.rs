@@ -6,7 +6,7 @@ use crate::name::{Name, Write};
 pub(super) const ROWS: &[Name] = &[
     Name {
         id: "mise",
-        tool: "mise, asdf",
+        tool: "mise, asdf, proto, moon, Hermit, pkgx",
         paths: &[
             "mise.toml",
             ".mise.toml",
@@ -19,6 +19,17 @@ pub(super) const ROWS: &[Name] = &[
             ".config/mise",
             ".config/mise.toml",
             ".tool-versions",
+            "mise-tasks",
+            ".mise-tasks",
+            ".prototools",
+            ".moon/*.yml",
+            ".moon/tasks",
+            ".hermit",
+            "hermit.hcl",
+            "bin/hermit.hcl",
+            "bin/activate-hermit",
+            ".pkgx.yaml",
+            "pkgx.yaml",
         ],
         why: "Hooks and variables are set on entering the folder; plugins are programs.",
         matches: &["mise.toml", "x/.tool-versions", ".config/mise/config.toml"],
@@ -56,7 +67,7 @@ pub(super) const ROWS: &[Name] = &[
     },
     Name {
         id: "build-settings",
-        tool: "Bazel, Buck, Maven, sbt, Bundler, Watchman",
+        tool: "Bazel, Buck, Maven, Gradle, sbt, Bundler, Watchman",
         paths: &[
             ".bazelrc",
             ".bazeliskrc",
@@ -67,6 +78,9 @@ pub(super) const ROWS: &[Name] = &[
             ".sbtopts",
             ".jvmopts",
             ".bundle/config",
+            "*.bazelrc",
+            "init.gradle",
+            "init.gradle.kts",
             ".watchmanconfig",
         ],
         why: "Options of the build name wrappers, agents of the virtual machine and extensions.",

@@ -60,6 +60,7 @@ fn treatments(row: &Name) -> [Option<&'static str>; 4] {
     [
         match row.write {
             Write::Free => None,
+            Write::Note => Some("a change by a sandboxed command is reported"),
             Write::Report => Some("a change is reported; a command that writes it is asked about"),
             Write::Protect if row.is_obeyed() => Some(
                 "read-only in a sandbox; a new file is refused or quarantined; a command that writes it is asked about",

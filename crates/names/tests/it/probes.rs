@@ -19,6 +19,8 @@ const OBEYED: &[&str] = &[
     ".gdbinit", ".lldbinit", ".Rprofile", ".irbrc", ".pryrc", ".dir-locals.el", "x.code-workspace", ".vs/tasks.vs.json",
     ".nova/x", ".fleet/run.json", ".helix/languages.toml", ".trae/mcp.json", ".augment/x", ".junie/x", ".crush/x",
     ".openhands/setup.sh", ".goose/x", ".amazonq/mcp.json", ".kilocode/mcp.json", ".bashrc", ".zshenv", ".profile",
+    "conductor.json", ".mux/init", ".container-use/environment.json", ".jules/setup.sh", "openclaw.json", ".shadowenv.d/x.lisp",
+    ".github/extensions/x/extension.mjs", ".ai/mcp.json", ".ipython/profile_default/startup/x.py",
 ];
 
 /// Changed daily by projects, or read by agents as instructions.
@@ -28,16 +30,24 @@ const REPORTED: &[&str] = &[
     "lib/python3/site-packages/x.pth", ".cargo/config.toml", ".watchmanconfig", ".bazelrc", ".github/workflows/x.yml",
     ".gitlab-ci.yml", "rust-toolchain.toml", ".mvn/jvm.config", ".bundle/config", "sitecustomize.py", "AGENTS.md",
     "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".windsurfrules", ".goosehints",
-    ".github/copilot-instructions.md", ".git/rebase-merge/git-rebase-todo", "skills/x/SKILL.md",
+    ".github/copilot-instructions.md", ".git/rebase-merge/git-rebase-todo", "skills/x/SKILL.md", "MEMORY.md", "COPILOT.md",
+    ".ruler/x.md", "prek.toml", ".moon/workspace.yml", "ci.bazelrc", ".run/x.run.xml", "devfile.yaml",
+];
+
+/// Read by a tool without being asked, and written all day by developers: reported, and no question is asked.
+#[rustfmt::skip]
+const NOTED: &[&str] = &[
+    "Justfile", "x/justfile", ".gitattributes", "GNUmakefile", "docker-compose.override.yml", "deno.json", "uv.toml", "pip.conf",
+    "flake.nix", ".cursorignore", "Directory.Build.props", "nuget.config", "gradle/wrapper/gradle-wrapper.jar", "nx.json", ".in",
 ];
 
 /// Written all day by developers.
 #[rustfmt::skip]
 const FREE: &[&str] = &[
-    "src/main.rs", "package.json", "Makefile", "justfile", "conftest.py", "eslint.config.js", ".gitignore",
-    ".gitattributes", ".editorconfig", ".dockerignore", "Dockerfile", "docker-compose.yml", "README.md", "docs/agents.html",
+    "src/main.rs", "package.json", "Makefile", "conftest.py", "eslint.config.js", ".gitignore",
+    ".editorconfig", ".dockerignore", "Dockerfile", "docker-compose.yml", "README.md", "docs/agents.html",
     "hooks/useState.ts", "config/database.yml", "models/weights.pth", ".python-version", ".nvmrc", ".git/index", ".git/HEAD",
-    ".github/dependabot.yml", "tsconfig.json", "Cargo.toml", "pyproject.toml", "settings.json", "tasks.json", "vscode/x",
+    ".github/FUNDING.yml", "tsconfig.json", "Cargo.toml", "pyproject.toml", "settings.json", "tasks.json", "vscode/x",
 ];
 
 #[test]
@@ -48,6 +58,10 @@ fn every_probe_is_answered() {
     }
     for path in REPORTED {
         assert_eq!(write(path), Write::Report, "{path}");
+    }
+    for path in NOTED {
+        assert_eq!(write(path), Write::Note, "{path}");
+        assert_eq!(stockade_names::obeyed(Root::Folder, path.split('/')), None, "{path}");
     }
     for path in FREE {
         assert_eq!(write(path), Write::Free, "{path}");
