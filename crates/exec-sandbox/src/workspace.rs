@@ -45,8 +45,8 @@ const MAX_REMEMBERED: usize = 100_000;
 /// The longest file that is searched for secrets; a longer one counts as one with a secret.
 const MAX_TEXT: usize = 1 << 20;
 
-/// Maximum number of listed files with secrets.
-const MAX_EXPOSED: usize = 100;
+/// Maximum number of recorded files with secrets.
+const MAX_EXPOSED: usize = MAX_WATCHED;
 
 /// Maximum number of mounts for protected names. With more, the command is refused.
 const MAX_MOUNTED: usize = 2_000;
@@ -194,6 +194,8 @@ impl Sink for Memory<'_, '_> {
     fn exposed(&mut self, exposed: Exposed) {
         if self.found.exposed.len() < MAX_EXPOSED {
             self.found.exposed.push(exposed);
+        } else {
+            self.found.searched = self.found.searched.max(Searched::InPart);
         }
     }
 
@@ -500,6 +502,27 @@ mod tests {
         let found = look_in(&root);
         assert_eq!(paths(&found), ["2999/a/b/c/d/e/f/g/.envrc"]);
         assert_eq!(found.searched, Searched::Fully);
+    }
+
+    /// Beyond the maximum, the search counts as incomplete, which `--require protected-names` refuses.
+    #[test]
+    fn a_flood_of_files_with_secrets_hides_none_of_them() {
+        let workspace = tempfile::tempdir().unwrap();
+        let root = workspace.path().canonicalize().unwrap();
+        let token = format!("token = \"ghp_{}\"\n", "a1B2c3D4e5F6".repeat(3));
+        for number in 0..=MAX_EXPOSED {
+            let folder = root.join(format!("{number}"));
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join("compose.yml"), if number < 150 { token.as_str() } else { "x: y\n" })
+                .unwrap();
+        }
+        let found = look_in(&root);
+        assert_eq!((found.exposed.len(), found.searched), (150, Searched::Fully));
+        for number in 150..=MAX_EXPOSED {
+            fs::write(root.join(format!("{number}/compose.yml")), &token).unwrap();
+        }
+        let found = look_in(&root);
+        assert_eq!((found.exposed.len(), found.searched), (MAX_EXPOSED, Searched::InPart));
     }
 
     #[test]

@@ -3,12 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
+use stockade_guard::exec::host::Exposed;
 use stockade_guard::exec::{Changed, LeftBy, Quarantined};
 use stockade_text::escape_path;
 
 /// Maximum number of lines about quarantined files, and about changed ones.
 const MAX_TAKEN_LINES: usize = 6;
 const MAX_CHANGED_LINES: usize = 8;
+
+/// Maximum number of lines about readable files with secrets.
+const MAX_EXPOSED_LINES: usize = 8;
 
 /// Maximum number of names in a line.
 const MAX_NAMES: usize = 6;
@@ -21,6 +25,20 @@ pub(super) fn quarantined(found: &[Quarantined]) -> Vec<String> {
     if let Some(more) = more(found.len(), MAX_TAKEN_LINES) {
         lines.push(format!(
             "{more} files would run programs outside of the sandbox; list them: `stockade quarantine list`"
+        ));
+    }
+    lines
+}
+
+/// Returns lines about files with secrets that the command could read.
+pub(super) fn exposed(exposed: &[Exposed]) -> Vec<String> {
+    let line = |one: &Exposed| {
+        format!("{} was readable and contains a secret ({})", escape_path(&one.path), one.label)
+    };
+    let mut lines: Vec<String> = exposed.iter().take(MAX_EXPOSED_LINES).map(line).collect();
+    if let Some(more) = more(exposed.len(), MAX_EXPOSED_LINES) {
+        lines.push(format!(
+            "{more} files were readable and contain secrets; list them: `stockade exec --format json`"
         ));
     }
     lines

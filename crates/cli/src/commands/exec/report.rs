@@ -45,10 +45,7 @@ pub(in crate::commands) fn outcome(report: &RunReport, agent: Option<&str>) {
     hosts_observed.iter().flat_map(super::hosts::needed).for_each(|line| say(&line));
     broker_lost.iter().for_each(|lost| say(lost));
     withheld::hints(plan, outcome, agent).iter().for_each(|hint| say(hint));
-    for exposed in &outcome.exposed {
-        let path = escape_path(&exposed.path);
-        say(&format!("{path} was readable and contains a secret ({})", exposed.label));
-    }
+    left_files::exposed(&outcome.exposed).iter().for_each(|line| say(line));
     left(outcome);
     say(&enforced(plan, outcome));
 }
