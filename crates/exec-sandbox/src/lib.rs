@@ -81,7 +81,6 @@ mod reviewed;
 #[cfg(target_os = "linux")]
 pub mod run;
 pub mod seatbelt;
-pub mod seccomp;
 mod spec;
 #[cfg(target_os = "linux")]
 mod state;
@@ -124,5 +123,6 @@ pub use spec::{
 pub use state::state_folder;
 pub use stockade_git::GitSettings;
 pub use stockade_handoff as handoff;
+pub use stockade_seccomp as seccomp;
 #[cfg(target_os = "linux")]
 pub use tiers::{TierEnforcement, tier_table};

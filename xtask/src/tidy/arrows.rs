@@ -13,6 +13,7 @@ const GROUND_FLOOR: &[(&str, &[&str])] = &[
     ("files", &[]),
     ("git", &["files", "names"]),
     ("handoff", &[]),
+    ("seccomp", &[]),
 ];
 
 /// Crates that answer one question each. A layer names the ground floor and no other layer, not even for its tests, but for the

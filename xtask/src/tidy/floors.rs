@@ -29,7 +29,6 @@ const FLOORS: &[(&str, &[&str])] = &[
             "refusal",
             "requirement",
             "reviewed",
-            "seccomp",
             "spec",
         ],
     ),

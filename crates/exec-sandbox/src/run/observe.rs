@@ -36,7 +36,7 @@ use crate::host::FileIdentity;
 use crate::native::Ids;
 use crate::plan::Plan;
 use crate::provider::Provider;
-use crate::seccomp::{Architecture, CarriedOut, Shown, mode_change, observe};
+use crate::seccomp::{Architecture, CarriedOut, Notified, mode_change, observe};
 use crate::spec::Explain;
 use crate::sys::launch::Observed;
 use crate::sys::raw::{self, ALL_SIGNALS, Notice};
@@ -141,7 +141,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The state that the threads share.
 struct Sight {
     plan: Plan,
-    shown: Shown,
+    shown: Notified,
     names: Option<Names>,
     /// The user and group of the command, if the threads must change to them.
     becomes: Option<(u32, u32)>,
@@ -169,7 +169,7 @@ impl Sight {
             (false, true) => CarriedOut::Shared,
             (false, false) => CarriedOut::Nothing,
         };
-        let shown = Shown { asks: plan.explain == Explain::Asked, modes: is_walled, carried };
+        let shown = Notified { asks: plan.explain == Explain::Asked, modes: is_walled, carried };
         Self {
             becomes: ids.outside().filter(|_| is_walled || names.is_some()),
             plan,

@@ -12,7 +12,7 @@ use super::raw::{
 };
 use super::remove::ScratchDir;
 use super::{init, landlock_init};
-use crate::seccomp::{Architecture, CarriedOut, Instruction, Shown, observe};
+use crate::seccomp::{Architecture, CarriedOut, Instruction, Notified, observe};
 
 /// The instructions and data for the first process.
 pub(crate) struct Launch {
@@ -372,7 +372,7 @@ pub(crate) fn bound_watchers_of(process: i32, most: &CStr) -> std::io::Result<()
 /// Whether a seccomp listener can be installed in a child process. It fails if one is installed already.
 pub(crate) fn can_be_observed() -> bool {
     let Some(architecture) = Architecture::current() else { return false };
-    let filter = observe(architecture, Shown { asks: false, modes: false, carried: CarriedOut::Nothing });
+    let filter = observe(architecture, Notified { asks: false, modes: false, carried: CarriedOut::Nothing });
     let Ok(mask) = raw::set_signal_mask(ALL_SIGNALS) else { return false };
     // SAFETY: the child makes a few calls, all safe there.
     let side = unsafe { raw::clone_process(0) };

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use super::instruction::{LOAD, RETURN};
 use super::*;
+use crate::instruction::{LOAD, RETURN};
 
 /// What the kernel would do with the program.
 fn run(program: &[Instruction], architecture: u32, number: u32, arguments: &[u64]) -> u32 {
@@ -125,7 +125,8 @@ fn what_is_opened_is_the_one_difference() {
 fn set_group_id_directories_are_observed_and_set_user_id_is_always_denied() {
     for architecture in [Architecture::X86_64, Architecture::Aarch64] {
         let open = filter_but(architecture, &[], &[Opened::GroupFolders]);
-        let shown = observe(architecture, Shown { asks: false, modes: false, carried: CarriedOut::Shared });
+        let shown =
+            observe(architecture, Notified { asks: false, modes: false, carried: CarriedOut::Shared });
         for (row, place) in MODES_OF_GROUPS.iter().zip([1, 1, 2, 2]) {
             let Some(number) = architecture.number(row) else { continue };
             let verdict = |program: &[Instruction], mode: u64| {
@@ -150,7 +151,8 @@ fn set_group_id_directories_are_observed_and_set_user_id_is_always_denied() {
 #[test]
 fn locks_are_shown_and_what_gives_them_back_is_not() {
     for (architecture, flock, fcntl) in [(Architecture::X86_64, 73, 72), (Architecture::Aarch64, 32, 25)] {
-        let shown = observe(architecture, Shown { asks: false, modes: false, carried: CarriedOut::Shared });
+        let shown =
+            observe(architecture, Notified { asks: false, modes: false, carried: CarriedOut::Shared });
         let rows = [
             (flock, 1, true),
             (flock, 2, true),
@@ -281,7 +283,8 @@ fn the_no_spawn_filter_includes_the_standard_filter() {
 fn asking_calls_are_notified_and_not_refused() {
     for (architecture, openat, sendto) in [(Architecture::X86_64, 257, 44), (Architecture::Aarch64, 56, 206)]
     {
-        let program = observe(architecture, Shown { asks: true, modes: false, carried: CarriedOut::Nothing });
+        let program =
+            observe(architecture, Notified { asks: true, modes: false, carried: CarriedOut::Nothing });
         let verdict =
             |number, arguments: &[u64]| run(&program, architecture.audit_number(), number, arguments);
         for number in (0..600).chain([X32 | openat, u32::MAX]) {
@@ -304,7 +307,7 @@ fn calls_that_create_names_are_notified_and_reads_are_not() {
         [(Architecture::X86_64, 257, 258, 263, UMASK.0), (Architecture::Aarch64, 56, 34, 35, UMASK.1)]
     {
         let verdict = |asks, number, flags: u64| {
-            let program = observe(architecture, Shown { asks, modes: false, carried: CarriedOut::Names });
+            let program = observe(architecture, Notified { asks, modes: false, carried: CarriedOut::Names });
             run(&program, architecture.audit_number(), number, &[0, 0, flags])
         };
         for flags in [0o1, 0o2, 0o100, 0o1000, 0o102, 1 << 32 | 0o1] {

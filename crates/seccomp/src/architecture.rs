@@ -1,6 +1,6 @@
 //! Architectures of processors, and their numbers of system calls.
 
-use super::{asking, table::Row};
+use crate::{asking, table::Row};
 
 /// An architecture that is supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,21 +21,21 @@ impl Architecture {
         }
     }
 
-    pub(super) const fn audit_number(self) -> u32 {
+    pub(crate) const fn audit_number(self) -> u32 {
         match self {
             Self::X86_64 => 0xc000_003e,
             Self::Aarch64 => 0xc000_00b7,
         }
     }
 
-    pub(super) const fn number_of(self, row: &asking::Row) -> Option<u32> {
+    pub(crate) const fn number_of(self, row: &asking::Row) -> Option<u32> {
         match self {
             Self::X86_64 => row.x86_64,
             Self::Aarch64 => row.aarch64,
         }
     }
 
-    pub(super) fn number(self, row: &Row) -> Option<u32> {
+    pub(crate) fn number(self, row: &Row) -> Option<u32> {
         match self {
             Self::X86_64 => row.x86_64,
             Self::Aarch64 => row.aarch64,

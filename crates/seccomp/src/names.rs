@@ -1,13 +1,13 @@
-//! System calls that the supervisor judges and performs, see `run::observe::mediation`: those that create, rename or open files
-//! for writing, where names are protected, and always those on objects that are shared with other programs.
+//! System calls that a supervisor judges and performs: those that create, rename or open files for writing, where names are
+//! protected, and always those on objects that are shared with other programs.
 //!
 //! Deleting a file is not among them: it creates no name, and protected files cannot be deleted. Deleting a directory is, so
 //! that a new one in its place is recognized.
 
-use super::architecture::Architecture;
-use super::asking::PathArguments;
-use super::instruction::{ARGUMENTS, Blocks, Instruction, JUMP_ANY_BIT, JUMP_EQUAL, SHOW, give, jump, load};
-use super::modes::{ModeChange, NewValue, mode_changes};
+use crate::architecture::Architecture;
+use crate::asking::PathArguments;
+use crate::instruction::{ARGUMENTS, Blocks, Instruction, JUMP_ANY_BIT, JUMP_EQUAL, SHOW, give, jump, load};
+use crate::modes::{ModeChange, NewValue, mode_changes};
 
 /// A call that the supervisor performs.
 struct Carried {
@@ -18,29 +18,92 @@ struct Carried {
 
 /// A mediated call, with the indexes of its arguments.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum NameCall {
+pub enum NameCall {
     /// open(2), openat(2), and creat(2), which has no flags.
-    Open { path: PathArguments, flags: Option<u8>, mode: u8 },
+    Open {
+        /// The path.
+        path: PathArguments,
+        /// The flags, if the call has any.
+        flags: Option<u8>,
+        /// The mode.
+        mode: u8,
+    },
     /// A call of mkdir(2).
-    Folder { path: PathArguments, mode: u8 },
+    Folder {
+        /// The path.
+        path: PathArguments,
+        /// The mode.
+        mode: u8,
+    },
     /// A call of mknod(2).
-    Node { path: PathArguments, mode: u8, device: u8 },
+    Node {
+        /// The path.
+        path: PathArguments,
+        /// The mode.
+        mode: u8,
+        /// The device number.
+        device: u8,
+    },
     /// A call of symlink(2).
-    Link { to: u8, path: PathArguments },
+    Link {
+        /// The new path, or the target of a symlink.
+        to: u8,
+        /// The path.
+        path: PathArguments,
+    },
     /// A call of link(2).
-    HardLink { from: PathArguments, to: PathArguments, flags: Option<u8> },
+    HardLink {
+        /// The existing path.
+        from: PathArguments,
+        /// The new path, or the target of a symlink.
+        to: PathArguments,
+        /// The flags, if the call has any.
+        flags: Option<u8>,
+    },
     /// A call of rename(2).
-    Move { from: PathArguments, to: PathArguments, flags: Option<u8> },
+    Move {
+        /// The existing path.
+        from: PathArguments,
+        /// The new path, or the target of a symlink.
+        to: PathArguments,
+        /// The flags, if the call has any.
+        flags: Option<u8>,
+    },
     /// rmdir(2), and unlinkat(2) with AT_REMOVEDIR.
-    RemoveFolder { path: PathArguments, flags: Option<u8> },
+    RemoveFolder {
+        /// The path.
+        path: PathArguments,
+        /// The flags, if the call has any.
+        flags: Option<u8>,
+    },
     /// A call of truncate(2).
-    Cut { path: PathArguments, length: u8 },
+    Cut {
+        /// The path.
+        path: PathArguments,
+        /// The length.
+        length: u8,
+    },
     /// umask(2). It continues, and is observed because the mask applies to files that the supervisor creates.
-    Umask { mask: u8 },
+    Umask {
+        /// The mask.
+        mask: u8,
+    },
     /// A call of flock(2).
-    Lock { file: u8, how: u8 },
+    Lock {
+        /// The descriptor.
+        file: u8,
+        /// The kind of lock.
+        how: u8,
+    },
     /// A record lock of fcntl(2).
-    LockPart { file: u8, request: u8, record: u8 },
+    LockPart {
+        /// The descriptor.
+        file: u8,
+        /// The request.
+        request: u8,
+        /// The pointer to the record.
+        record: u8,
+    },
     /// clone(2) of a process that shares its descriptor table. It continues, and is observed because locks are decided
     /// differently from then on.
     SharesFiles,
@@ -56,10 +119,13 @@ pub(crate) enum NameCall {
 
 /// The arguments of a socket and an address.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SocketAddress {
-    pub(crate) socket: u8,
-    pub(crate) address: u8,
-    pub(crate) length: u8,
+pub struct SocketAddress {
+    /// The socket.
+    pub socket: u8,
+    /// The pointer to the address.
+    pub address: u8,
+    /// The length of the address, or a pointer to it.
+    pub length: u8,
 }
 
 use NameCall::{
@@ -144,7 +210,7 @@ const fn number(architecture: Architecture, row: &Carried) -> Option<u32> {
 }
 
 /// Returns the mediated call with this number, if it is one.
-pub(crate) fn name_call(architecture: Architecture, call: u32) -> Option<NameCall> {
+pub fn name_call(architecture: Architecture, call: u32) -> Option<NameCall> {
     let rows = CARRIED.iter().chain(SHARED).filter_map(|row| Some((number(architecture, row)?, row.call)));
     let modes = mode_changes(architecture).map(|(number, change)| (number, GroupOfFolder(change)));
     rows.chain(modes).find(|(number, _)| *number == call).map(|(_, call)| call)
@@ -152,13 +218,13 @@ pub(crate) fn name_call(architecture: Architecture, call: u32) -> Option<NameCal
 
 /// Returns the filter code for calls that create names. Opening a file for reading is not observed: it is by far the most
 /// frequent call, and creates nothing.
-pub(super) fn blocks(architecture: Architecture) -> Blocks {
+pub(crate) fn blocks(architecture: Architecture) -> Blocks {
     let rows = CARRIED.iter().filter_map(|row| Some((number(architecture, row)?, code(row.call))));
     rows.collect()
 }
 
 /// Returns the filter code for calls on shared objects.
-pub(super) fn shared_blocks(architecture: Architecture) -> Blocks {
+pub(crate) fn shared_blocks(architecture: Architecture) -> Blocks {
     let rows = SHARED.iter().filter_map(|row| Some((number(architecture, row)?, code(row.call))));
     let modes = mode_changes(architecture).map(|(number, change)| (number, code(GroupOfFolder(change))));
     rows.chain(modes).collect()
@@ -202,8 +268,8 @@ fn code(call: NameCall) -> Vec<Instruction> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::asking;
     use super::*;
+    use crate::asking;
 
     /// Both tables have the same numbers for a call, so none is missing on one architecture.
     #[test]

@@ -1,10 +1,10 @@
 //! System calls that change modes or times of files. Landlock has no rights for them, so the supervisor performs them.
 
-use super::architecture::Architecture;
-use super::table::{Row, Test, deny};
+use crate::architecture::Architecture;
+use crate::table::{Row, Test, deny};
 
 /// A call that the supervisor performs if the command may change the file.
-pub(super) struct Carried {
+pub(crate) struct Carried {
     x86_64: Option<u32>,
     aarch64: Option<u32>,
     change: ModeChange,
@@ -12,16 +12,18 @@ pub(super) struct Carried {
 
 /// The arguments of a call that changes a mode or times, by index.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ModeChange {
-    pub(crate) file: ChangedFile,
-    pub(crate) to: NewValue,
+pub struct ModeChange {
+    /// The file.
+    pub file: ChangedFile,
+    /// The new value.
+    pub to: NewValue,
     /// The flags of `fchmodat2`.
-    pub(crate) flags: Option<u8>,
+    pub flags: Option<u8>,
 }
 
 /// The arguments that name the changed file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum ChangedFile {
+pub enum ChangedFile {
     /// A path relative to the working directory.
     Here(u8),
     /// A directory descriptor and a path; the descriptor itself if the path is empty or NULL.
@@ -32,7 +34,7 @@ pub(crate) enum ChangedFile {
 
 /// The argument with the new value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum NewValue {
+pub enum NewValue {
     /// The mode as a number.
     Mode(u8),
     /// A pointer to two times: in seconds, or in pairs of seconds and fractions, with this many fractions per second.
@@ -64,17 +66,17 @@ const CARRIED: &[Carried] = &[
 ];
 
 /// Returns the numbers of all these calls.
-pub(super) fn numbers(architecture: Architecture) -> impl Iterator<Item = u32> {
+pub(crate) fn numbers(architecture: Architecture) -> impl Iterator<Item = u32> {
     CARRIED.iter().filter_map(move |row| number(architecture, row))
 }
 
 /// Returns the arguments of a call, if it is one of these.
-pub(crate) fn mode_change(architecture: Architecture, call: u32) -> Option<ModeChange> {
+pub fn mode_change(architecture: Architecture, call: u32) -> Option<ModeChange> {
     CARRIED.iter().find(|row| number(architecture, row) == Some(call)).map(|row| row.change)
 }
 
 /// Returns the calls that change modes, with their numbers.
-pub(super) fn mode_changes(architecture: Architecture) -> impl Iterator<Item = (u32, ModeChange)> {
+pub(crate) fn mode_changes(architecture: Architecture) -> impl Iterator<Item = (u32, ModeChange)> {
     let rows = CARRIED.iter().filter(|row| matches!(row.change.to, Mode(_)));
     rows.filter_map(move |row| Some((number(architecture, row)?, row.change)))
 }
@@ -92,7 +94,7 @@ const ATTRIBUTES: &[u32] = &[0x4008_6602, 0x401c_5820];
 /// Denied calls that change other file metadata, for which Landlock has no rights. Programs work without owners and attributes,
 /// as on file systems that do not support them.
 #[rustfmt::skip]
-pub(super) const MODES: &[Row] = &[
+pub(crate) const MODES: &[Row] = &[
     deny("chown", Some(92), None),
     deny("fchown", Some(93), Some(55)),
     deny("lchown", Some(94), None),

@@ -3,26 +3,17 @@
 //! The filter is pure data, so it can be built, printed and tested on any machine. The kernel caches which calls are always
 //! allowed whatever their arguments, so the length of the table does not slow those down.
 
-mod architecture;
-mod asking;
-mod instruction;
-mod modes;
-mod names;
-mod table;
-
-pub use architecture::Architecture;
-pub(crate) use asking::{Asks, PathArguments, PathUse};
-pub use instruction::Instruction;
-use instruction::{
-    ALLOW, AND, ARCHITECTURE, ARGUMENTS, Blocks, END, ENOSYS, ERRNO, JUMP, JUMP_ANY_BIT, JUMP_AT_LEAST,
-    JUMP_EQUAL, KILL, NUMBER, SHOW, X32, give, jump, load,
+use crate::architecture::Architecture;
+use crate::asking::{self, Asks};
+use crate::instruction::{
+    ALLOW, AND, ARCHITECTURE, ARGUMENTS, Blocks, END, ENOSYS, ERRNO, Instruction, JUMP, JUMP_ANY_BIT,
+    JUMP_AT_LEAST, JUMP_EQUAL, KILL, NUMBER, SHOW, X32, give, jump, load,
 };
-pub(crate) use modes::{ChangedFile, ModeChange, NewValue, mode_change};
-pub(crate) use names::{NameCall, SocketAddress, name_call};
-use table::{
+use crate::table::{
     ATTACHING, BOUND_TO_PROCESSORS, DATAGRAMS, MEMORY_FILES, MODES_OF_GROUPS, QUEUES, ROWS, Row, SOCKETS,
     SPAWN, Test, UNIX_SOCKETS,
 };
+use crate::{modes, names};
 
 /// Additional groups of denied calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +48,7 @@ impl Closed {
 
 /// Groups of calls that a sandbox may permit if it prevents their harm by other means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Opened {
+pub enum Opened {
     /// Tracing the command's own processes.
     Attaching,
     /// memfd_create(2), where such files count as memory and cannot be executed.
@@ -84,7 +75,7 @@ pub fn filter(architecture: Architecture, more: &[Closed]) -> Vec<Instruction> {
 }
 
 /// Returns the filter with some groups permitted.
-pub(crate) fn filter_but(architecture: Architecture, more: &[Closed], opened: &[Opened]) -> Vec<Instruction> {
+pub fn filter_but(architecture: Architecture, more: &[Closed], opened: &[Opened]) -> Vec<Instruction> {
     let shut = Opened::ALL.iter().filter(|one| !opened.contains(one)).flat_map(|one| one.rows());
     let rows = ROWS.iter().chain(shut).chain(more.iter().flat_map(|closed| closed.rows()));
     let mut program = head(architecture);
@@ -144,7 +135,7 @@ fn halve(blocks: &[(u32, &[Instruction])]) -> Vec<Instruction> {
 
 /// Returns the filter that permits new threads, and one execve(2): the one with `secret` in the three arguments that execve
 /// ignores. The executed program does not know the secret, so it cannot repeat the call.
-pub(crate) fn no_spawn(architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
+pub fn no_spawn(architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
     one_start(architecture, secret, SPAWN.iter())
 }
 
@@ -175,7 +166,7 @@ fn one_start<'r>(
 /// Returns the same for processes without another filter of this crate, such as in a container: it also denies the x32 ABI, and
 /// everything that is denied to every command. The engines' own filters permit some of that: both permit access to other
 /// processes, and Podman's also user namespaces and keys.
-pub(crate) fn no_spawn_alone(architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
+pub fn no_spawn_alone(architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
     let mut program = one_start(architecture, secret, SPAWN.iter().chain(ATTACHING).chain(ROWS));
     let behind_head = head(architecture).len();
     program.splice(behind_head..behind_head, [jump(JUMP_AT_LEAST, X32, 0, 1), give(ERRNO | ENOSYS)]);
@@ -184,18 +175,18 @@ pub(crate) fn no_spawn_alone(architecture: Architecture, secret: [u64; 3]) -> Ve
 
 /// The calls that the observer is notified of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub struct Notified {
     /// Calls that name a path or an address.
-    pub(crate) asks: bool,
+    pub asks: bool,
     /// Calls that change modes or times of files.
-    pub(crate) modes: bool,
+    pub modes: bool,
     /// Calls that the supervisor performs.
-    pub(crate) carried: CarriedOut,
+    pub carried: CarriedOut,
 }
 
 /// The calls that the supervisor performs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CarriedOut {
+pub enum CarriedOut {
     /// None, except for modes and times.
     Nothing,
     /// Calls on objects that are shared with other programs: locks, and named sockets.
@@ -208,7 +199,7 @@ pub(crate) enum CarriedOut {
 ///
 /// It denies nothing. The kernel applies the strictest verdict of all filters, and any denial is stricter than a notification.
 /// So every notified call is permitted by the other filter, and the observer cannot permit a denied one.
-pub(crate) fn observe(architecture: Architecture, shown: Shown) -> Vec<Instruction> {
+pub fn observe(architecture: Architecture, shown: Notified) -> Vec<Instruction> {
     let asks = if shown.asks { asking::ROWS } else { &[] };
     let rows = asks.iter().filter_map(|row| Some((architecture.number_of(row)?, row)));
     let code = |row: &asking::Row| match row.asks {
@@ -237,7 +228,7 @@ pub(crate) fn observe(architecture: Architecture, shown: Shown) -> Vec<Instructi
 }
 
 /// Returns which arguments of a notified call name a path or an address.
-pub(crate) fn asked_by(architecture: Architecture, number: u32) -> Option<Asks> {
+pub fn asked_by(architecture: Architecture, number: u32) -> Option<Asks> {
     asking::ROWS.iter().find(|row| architecture.number_of(row) == Some(number)).map(|row| row.asks)
 }
 

@@ -10,19 +10,19 @@ const EOPNOTSUPP: u32 = 95;
 const EAFNOSUPPORT: u32 = 97;
 
 /// A call that is denied.
-pub(super) struct Row {
+pub(crate) struct Row {
     /// The name of the call, for tests and readers.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests and readers look calls up by it"))]
-    pub(super) name: &'static str,
-    pub(super) x86_64: Option<u32>,
-    pub(super) aarch64: Option<u32>,
+    pub(crate) name: &'static str,
+    pub(crate) x86_64: Option<u32>,
+    pub(crate) aarch64: Option<u32>,
     /// Tests of arguments, by index. The call fails if all are true.
-    pub(super) when: &'static [(u8, Test)],
-    pub(super) errno: u32,
+    pub(crate) when: &'static [(u8, Test)],
+    pub(crate) errno: u32,
 }
 
 /// A test of an argument's lower 32 bits.
-pub(super) enum Test {
+pub(crate) enum Test {
     /// One of these bits is set.
     AnyBit(u32),
     /// No one of these bits is set.
@@ -39,22 +39,22 @@ pub(super) enum Test {
 
 use Test::{Above, AnyBit, MaskedOneOf, NoBit, NoneOf, OneOf};
 
-pub(super) const fn deny(name: &'static str, x86_64: Option<u32>, aarch64: Option<u32>) -> Row {
+pub(crate) const fn deny(name: &'static str, x86_64: Option<u32>, aarch64: Option<u32>) -> Row {
     Row { name, x86_64, aarch64, when: &[], errno: EPERM }
 }
 
 impl Row {
-    pub(super) const fn when(self, when: &'static [(u8, Test)]) -> Self {
+    pub(crate) const fn when(self, when: &'static [(u8, Test)]) -> Self {
         Self { when, ..self }
     }
 
     /// Fails with ENOSYS, like on an older kernel, so that programs fall back to an older call.
-    pub(super) const fn seem_missing(self) -> Self {
+    pub(crate) const fn seem_missing(self) -> Self {
         Self { errno: ENOSYS, ..self }
     }
 
     /// Fails with EOPNOTSUPP, like on a file system that lacks the feature.
-    pub(super) const fn seem_without(self) -> Self {
+    pub(crate) const fn seem_without(self) -> Self {
         Self { errno: EOPNOTSUPP, ..self }
     }
 
@@ -114,17 +114,17 @@ const PERSONALITIES: &[u32] = &[0, 8, 0x0002_0000, 0x0002_0008, 0xffff_ffff];
 const LARGE_PIECE: u32 = 256 << 10;
 
 /// Denied if the number of processors is limited, because a process could change its CPU affinity back.
-pub(super) const BOUND_TO_PROCESSORS: &[Row] = &[deny("sched_setaffinity", Some(203), Some(122))];
+pub(crate) const BOUND_TO_PROCESSORS: &[Row] = &[deny("sched_setaffinity", Some(203), Some(122))];
 
 /// All sockets, where no network namespace confines them. socketpair(2) is harmless.
-pub(super) const SOCKETS: &[Row] = &[deny("socket", Some(41), Some(198)).seem_unsupported()];
+pub(crate) const SOCKETS: &[Row] = &[deny("socket", Some(41), Some(198)).seem_unsupported()];
 
 /// Unix sockets, where no mount namespace hides them.
-pub(super) const UNIX_SOCKETS: &[Row] =
+pub(crate) const UNIX_SOCKETS: &[Row] =
     &[deny("socket", Some(41), Some(198)).when(&[(0, OneOf(&[1]))]).seem_unsupported()];
 
 /// Unix datagram sockets, including pairs: each datagram can have another destination.
-pub(super) const DATAGRAMS: &[Row] = &[
+pub(crate) const DATAGRAMS: &[Row] = &[
     deny("socket", Some(41), Some(198))
         .when(&[(0, OneOf(UNIX)), (1, MaskedOneOf(0xf, DATAGRAM))])
         .seem_unsupported(),
@@ -134,7 +134,7 @@ pub(super) const DATAGRAMS: &[Row] = &[
 ];
 
 /// Denied: setting the set-group-ID bit.
-pub(super) const MODES_OF_GROUPS: &[Row] = &[
+pub(crate) const MODES_OF_GROUPS: &[Row] = &[
     deny("chmod", Some(90), None).when(&[(1, AnyBit(OF_GROUP))]),
     deny("fchmod", Some(91), Some(52)).when(&[(1, AnyBit(OF_GROUP))]),
     deny("fchmodat", Some(268), Some(53)).when(&[(2, AnyBit(OF_GROUP))]),
@@ -143,7 +143,7 @@ pub(super) const MODES_OF_GROUPS: &[Row] = &[
 
 /// System V and POSIX queues and shared memory, where no IPC namespace confines them.
 #[rustfmt::skip]
-pub(super) const QUEUES: &[Row] = &[
+pub(crate) const QUEUES: &[Row] = &[
     deny("shmget", Some(29), Some(194)),
     deny("shmat", Some(30), Some(196)),
     deny("shmctl", Some(31), Some(195)),
@@ -161,18 +161,18 @@ pub(super) const QUEUES: &[Row] = &[
 
 /// memfd_create(2). Only a control group counts a memfd as memory, and an executable one bypasses every rule about executable
 /// files. So it is denied, unless a control group counts it and the kernel forbids executable ones in the sandbox.
-pub(super) const MEMORY_FILES: &[Row] = &[deny("memfd_create", Some(319), Some(279)).seem_missing()];
+pub(crate) const MEMORY_FILES: &[Row] = &[deny("memfd_create", Some(319), Some(279)).seem_missing()];
 
 /// Tracing a process without its consent. A sandbox may permit it if its first process is not traceable: all others are the
 /// command's own. LeakSanitizer, for one, stops its own program in this way.
-pub(super) const ATTACHING: &[Row] = &[deny("ptrace", Some(101), Some(117)).when(&[(0, OneOf(ATTACH))])];
+pub(crate) const ATTACHING: &[Row] = &[deny("ptrace", Some(101), Some(117)).when(&[(0, OneOf(ATTACH))])];
 
 /// The clone flag CLONE_THREAD.
 const THREAD: u32 = 0x0001_0000;
 
 /// Every call that starts a process or a program. Threads, and one execve(2), are handled separately.
 #[rustfmt::skip]
-pub(super) const SPAWN: &[Row] = &[
+pub(crate) const SPAWN: &[Row] = &[
     deny("fork", Some(57), None),
     deny("vfork", Some(58), None),
     deny("execveat", Some(322), Some(281)),
@@ -182,7 +182,7 @@ pub(super) const SPAWN: &[Row] = &[
 
 /// The calls that are denied.
 #[rustfmt::skip]
-pub(super) const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     // No set-user-ID or set-group-ID files: they would run with the rights of their owner outside of the sandbox.
     deny("openat", Some(257), Some(56)).when(&[(2, AnyBit(CREATES)), (3, AnyBit(SETUID))]),
     deny("openat", Some(257), Some(56)).when(&[(2, AnyBit(UNNAMED)), (3, AnyBit(SETUID))]),

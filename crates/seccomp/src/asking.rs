@@ -2,24 +2,24 @@
 //!
 //! They are observed to explain denials, and never decided: see [`observe`].
 //!
-//! [`observe`]: super::observe
+//! [`observe`]: crate::observe
 
 /// A call that names a path or an address.
-pub(super) struct Row {
+pub(crate) struct Row {
     /// The name of the call, for tests and readers.
     #[cfg_attr(
         all(not(test), target_os = "linux"),
         expect(dead_code, reason = "tests and readers look calls up by it")
     )]
-    pub(super) name: &'static str,
-    pub(super) x86_64: Option<u32>,
-    pub(super) aarch64: Option<u32>,
-    pub(super) asks: Asks,
+    pub(crate) name: &'static str,
+    pub(crate) x86_64: Option<u32>,
+    pub(crate) aarch64: Option<u32>,
+    pub(crate) asks: Asks,
 }
 
 /// The arguments of a call that name paths or an address.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Asks {
+pub enum Asks {
     /// Paths, with the kind of access to each.
     Paths(&'static [(PathArguments, PathUse)]),
     /// An address: the arguments with its pointer and its length, and the kind of access if it is a Unix socket.
@@ -28,16 +28,16 @@ pub(crate) enum Asks {
 
 /// The arguments that name a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PathArguments {
+pub struct PathArguments {
     /// The directory descriptor; nothing for the working directory.
-    pub(crate) folder: Option<u8>,
+    pub folder: Option<u8>,
     /// The path.
-    pub(crate) text: u8,
+    pub text: u8,
 }
 
 /// The kind of access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PathUse {
+pub enum PathUse {
     /// Look up its metadata.
     Look,
     /// Become the working directory.
@@ -56,7 +56,7 @@ pub(crate) enum PathUse {
 
 impl PathUse {
     /// Returns the kind of access, evaluating the flags of an open call.
-    pub(crate) fn by(self, arguments: &[u64; 6]) -> Self {
+    pub fn by(self, arguments: &[u64; 6]) -> Self {
         const ACCESS: u64 = 0o3;
         const CREATE_OR_CUT: u64 = 0o1100;
         /// The open flag O_PATH.
@@ -88,11 +88,11 @@ const fn asks(name: &'static str, x86_64: Option<u32>, aarch64: Option<u32>, ask
 }
 
 /// The index of the address argument of sendto(2), which is usually NULL.
-pub(super) const ADDRESS_OF_SENDTO: u8 = 4;
+pub(crate) const ADDRESS_OF_SENDTO: u8 = 4;
 
 /// The calls. `openat2` is not among them, because the filter denies it with ENOSYS.
 #[rustfmt::skip]
-pub(super) const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     asks("open", Some(2), None, Paths(&[(here(0), Open(1))])),
     asks("openat", Some(257), Some(56), Paths(&[(below(0, 1), Open(2))])),
     asks("creat", Some(85), None, Paths(&[(here(0), Change)])),
@@ -165,7 +165,7 @@ mod tests {
             ROWS.iter().filter_map(number).all(|number| seen.insert(number))
         };
         assert!(unique(|row| row.x86_64) && unique(|row| row.aarch64));
-        let closed = super::super::table::ROWS;
+        let closed = crate::table::ROWS;
         for row in ROWS {
             // Calls in both tables have the same numbers.
             for other in closed.iter().filter(|other| other.name == row.name) {
