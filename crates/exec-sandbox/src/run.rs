@@ -18,6 +18,7 @@ mod pool;
 mod preflight;
 mod prepared;
 mod private;
+mod saved_meanwhile;
 mod shared_target;
 mod stdin;
 mod stdio;
@@ -314,6 +315,9 @@ fn carried_out(
     let started = Instant::now();
     let outcome = match begin() {
         Ok(Some((running, relay))) => {
+            if let Some(observer) = observer {
+                observer.treat_new_names(plan, running.last());
+            }
             supervise(plan, streams.signals, control, &running, relay, groups, started)
                 .and_then(|watched| watched.outcome(plan, groups, enforcement, started))
         }

@@ -10,7 +10,7 @@ mod known;
 mod plans;
 mod taking;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -58,8 +58,9 @@ impl Swept {
     /// ones are recognized by identity, even if they were renamed.
     pub(crate) fn seen_secrets(&self, before: &[ProtectedEntry]) -> Vec<PathBuf> {
         let hidden = before.iter().filter(|entry| entry.mode == ProtectionMode::Hide);
-        let hidden: BTreeSet<_> = hidden.map(|entry| key(&entry.stamp.file)).collect();
-        let seen = self.secrets.iter().filter(|entry| !hidden.contains(&key(&entry.stamp.file)));
+        // With the creation time: a file system may give the number of a replaced file to the new one.
+        let hidden: HashSet<FileIdentity> = hidden.map(|entry| entry.stamp.file).collect();
+        let seen = self.secrets.iter().filter(|entry| !hidden.contains(&entry.stamp.file));
         seen.map(|entry| entry.path.clone()).collect()
     }
 
@@ -236,10 +237,6 @@ fn label_of(path: &Path) -> String {
     let names = path.iter().map(|name| name.to_string_lossy());
     let row = stockade_names::obeyed(stockade_names::Root::Folder, names);
     row.map_or_else(|| "starts programs".to_owned(), stockade_names::Name::label)
-}
-
-fn key(file: &FileIdentity) -> (u64, u64) {
-    (file.device, file.number)
 }
 
 /// Returns the absolute path of a name.

@@ -14,6 +14,7 @@ mod init;
 mod landlock_init;
 pub(crate) mod launch;
 pub(crate) mod launcher;
+pub(crate) mod mask;
 pub(crate) mod overlay;
 mod proxy_listener;
 pub(crate) mod raw;

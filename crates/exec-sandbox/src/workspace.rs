@@ -8,6 +8,7 @@ pub(crate) mod entry;
 mod environments;
 mod found;
 pub(crate) mod links;
+pub(crate) mod new_names;
 mod other_names;
 pub(crate) mod plans;
 pub(crate) mod review_inputs;
@@ -43,7 +44,7 @@ pub(crate) const MAX_WATCHED: usize = 20_000;
 const MAX_REMEMBERED: usize = 100_000;
 
 /// The longest file that is searched for secrets; a longer one counts as one with a secret.
-const MAX_TEXT: usize = 1 << 20;
+pub(crate) const MAX_TEXT: usize = 1 << 20;
 
 /// Maximum number of recorded files with secrets.
 const MAX_EXPOSED: usize = MAX_WATCHED;

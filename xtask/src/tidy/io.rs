@@ -104,6 +104,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/sweep.rs", "looks whether what was reported is gone"),
     ("crates/exec-sandbox/src/sweep/", "moves what a command left under protected names"),
     ("crates/exec-sandbox/src/sys/footprint.rs", "asks what lies where in the memory of this program"),
+    ("crates/exec-sandbox/src/sys/mask.rs", "compares a file with the one that is to be hidden"),
     ("crates/exec-sandbox/src/tracked.rs", "reads indexes of repositories, and files that they may name"),
     ("crates/exec-sandbox/src/workspace/", "looks for protected names in a workspace"),
     ("crates/exec-sandbox/src/worktree.rs", "follows what git wrote about a worktree"),

@@ -30,6 +30,7 @@ use rustix::thread::{set_keep_capabilities, set_thread_gid, set_thread_groups, s
 use stockade_handoff::{Capability, keep_capabilities_without_exec, receive_descriptor};
 
 use super::poll::wait;
+use super::saved_meanwhile::SavedMeanwhile;
 use crate::explain::Denial;
 use crate::explain::asked::{Ask, Asked};
 use crate::host::FileIdentity;
@@ -113,6 +114,25 @@ impl Observer {
         *locked(&self.sight.makers) = Some(makers);
     }
 
+    /// Starts to hide and protect what other programs save while the command runs. Its processes descend from `first`.
+    pub(super) fn treat_new_names(&self, plan: &Plan, first: i32) {
+        if self.sight.names.is_none() {
+            return;
+        }
+        let Some(saved) = SavedMeanwhile::of(plan, first) else { return };
+        let sight = Arc::clone(&self.sight);
+        let watches = std::thread::Builder::new().name("saved".to_owned());
+        // On an error, saved secrets are reported at the end.
+        let watches = watches.spawn(move || {
+            // The namespaces of a command are joined as their owner, which needs no capability.
+            if keep_capabilities_without_exec(KEPT_BY_OBSERVER).is_ok() {
+                let is_own = |file: &_| sight.names.as_ref().is_some_and(|names| names.has_written(file));
+                saved.watch(&sight.ends, is_own);
+            }
+        });
+        *locked(&self.sight.saved) = watches.ok();
+    }
+
     /// Whether the command created a directory.
     pub(super) fn has_made(&self, folder: &FileIdentity) -> bool {
         self.sight.names.as_ref().is_some_and(|names| names.has_made(folder))
@@ -157,6 +177,8 @@ struct Sight {
     turn: Mutex<()>,
     calls: AtomicUsize,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    /// The thread that hides and protects what other programs save.
+    saved: Mutex<Option<JoinHandle<()>>>,
     waiting: AtomicUsize,
 }
 
@@ -183,6 +205,7 @@ impl Sight {
             turn: Mutex::default(),
             calls: AtomicUsize::new(0),
             threads: Mutex::default(),
+            saved: Mutex::default(),
             waiting: AtomicUsize::new(0),
         }
     }
@@ -199,7 +222,8 @@ impl Sight {
         self.work(listener.as_fd());
         // Joined, so that no call is performed after the sandbox counts as ended.
         let others = std::mem::take(&mut *locked(&self.threads));
-        others.into_iter().for_each(|thread| drop(thread.join()));
+        let saved = locked(&self.saved).take();
+        others.into_iter().chain(saved).for_each(|thread| drop(thread.join()));
         self.names.iter().for_each(Names::settle_all);
     }
 

@@ -38,6 +38,13 @@ const HELPERS: &[Row] = &[
         test: "a_command_without_a_sandbox_keeps_its_rights_and_what_ends_it_does_not",
     },
     Row {
+        file: "sys/mask.rs",
+        starts: 1,
+        helpers: "what mounts over a file that was saved while a command runs",
+        keeps: "all in the namespaces of the command, which it joins, and ends at once",
+        test: "a_secret_that_is_saved_meanwhile_is_hidden_again",
+    },
+    Row {
         file: "sys/tty_restorer.rs",
         starts: 1,
         helpers: "what puts a terminal back",
@@ -81,8 +88,8 @@ const HELPERS: &[Row] = &[
     },
     Row {
         file: "run/observe.rs",
-        starts: 3,
-        helpers: "the threads that look at what a command asks for, make names in its place, and change modes where Landlock is all there is; those that wait for the other side of a pipe",
+        starts: 4,
+        helpers: "the threads that look at what a command asks for, make names in its place, and change modes where Landlock is all there is; those that wait for the other side of a pipe; the one that sees what other programs save",
         keeps: "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH",
         test: "observer_threads_have_only_the_capabilities_to_observe",
     },

@@ -52,6 +52,7 @@ mod reach;
 mod review;
 #[cfg(target_os = "linux")]
 mod review_inputs;
+mod saved_meanwhile;
 mod seatbelt;
 #[cfg(target_os = "linux")]
 mod secrets;

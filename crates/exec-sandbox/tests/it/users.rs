@@ -26,6 +26,7 @@ const TESTS: &[&str] = &[
     "links::",
     "memory_files::",
     "names::",
+    "saved_meanwhile::",
     "names_decided::",
     "pool::",
     "providers::",

@@ -22,7 +22,7 @@ mod sockets;
 mod target;
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -38,6 +38,7 @@ use crate::host::FileIdentity;
 use crate::plan::Plan;
 use crate::seccomp::{Architecture, ChangedFile, ModeChange, NameCall, NewValue, PathArguments, name_call};
 use crate::sys::raw::{Errno as Number, Notice};
+use crate::workspace::new_names::treated_name;
 use how::How;
 use locks::{BETWEEN_LOOKS, LockPart, Locks};
 use make::{Changed, Named};
@@ -88,6 +89,9 @@ type Done = Result<Reply, Errno>;
 /// Maximum number of recorded denials.
 const MAX_REFUSED: usize = 8;
 
+/// Maximum number of recorded files of the command. Any other counts as one of the user, which is stricter.
+const MAX_OWN_NAMES: usize = 10_000;
+
 /// Maximum number of cached umasks.
 const MAX_MASKS: usize = 256;
 
@@ -104,6 +108,8 @@ pub(super) struct Names {
     turns: RwLock<()>,
     masks: Mutex<HashMap<u32, u32>>,
     refused: Mutex<Vec<Denial>>,
+    /// Device and inode numbers of files that the command created or wrote, and that are treated by their name.
+    own_names: Mutex<HashSet<(u64, u64)>>,
 }
 
 impl Names {
@@ -118,6 +124,7 @@ impl Names {
             turns: RwLock::default(),
             masks: Mutex::default(),
             refused: Mutex::default(),
+            own_names: Mutex::default(),
         })
     }
 
@@ -245,6 +252,28 @@ impl Names {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
         refused.sort_by(|one, other| one.path().cmp(&other.path()));
         refused
+    }
+
+    /// Records a file that the command created or wrote, if it is treated by its name: it stays visible and writable.
+    fn wrote(&self, place: &NameInFolder) {
+        let path = place.whole();
+        let root = self.rules.roots.iter().find_map(|root| path.strip_prefix(&root.path).ok());
+        if root.is_none_or(|path| treated_name(path).is_empty()) {
+            return;
+        }
+        let Ok(found) = place.found() else { return };
+        let mut own = self.own_names.lock().unwrap_or_else(PoisonError::into_inner);
+        if own.len() < MAX_OWN_NAMES {
+            own.insert((found.st_dev, found.st_ino));
+        }
+    }
+
+    /// Whether the command created or wrote a file that is treated by its name. Waits for the calls that are being performed, which
+    /// record their file at the end.
+    pub(super) fn has_written(&self, file: &rustix::fs::Stat) -> bool {
+        let _turn = self.alone();
+        let own = self.own_names.lock().unwrap_or_else(PoisonError::into_inner);
+        own.contains(&(file.st_dev, file.st_ino))
     }
 
     /// Refuses a call and records it. In a read-only directory, it returns the kernel's error instead.

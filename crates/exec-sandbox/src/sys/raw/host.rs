@@ -1,8 +1,8 @@
-//! The host name, terminals, and user namespaces.
+//! The host name, terminals, and namespaces.
 
-use std::os::fd::RawFd;
+use std::os::fd::{OwnedFd, RawFd};
 
-use super::{Result, done};
+use super::{Result, descriptor, done};
 
 pub(crate) fn set_hostname(name: &[u8]) -> Result {
     // SAFETY: the length is that of the name.
@@ -19,4 +19,17 @@ pub(crate) fn take_terminal(terminal: RawFd) -> Result {
 pub(crate) fn join_user_namespace(namespace: RawFd) -> Result {
     // SAFETY: only numbers are handed over.
     done(unsafe { libc::syscall(libc::SYS_setns, namespace, libc::CLONE_NEWUSER) })
+}
+
+/// Joins a mount namespace. Its root becomes the root of this process.
+pub(crate) fn join_mount_namespace(namespace: RawFd) -> Result {
+    // SAFETY: only numbers are handed over.
+    done(unsafe { libc::syscall(libc::SYS_setns, namespace, libc::CLONE_NEWNS) })
+}
+
+/// Returns the user namespace that owns a namespace, see ioctl_nsfs(2).
+pub(crate) fn owner_of_namespace(namespace: RawFd) -> Result<OwnedFd> {
+    const NS_GET_USERNS: u64 = 0xb701;
+    // SAFETY: this request takes no argument, and returns a new descriptor.
+    descriptor(unsafe { libc::syscall(libc::SYS_ioctl, namespace, NS_GET_USERNS, 0) })
 }

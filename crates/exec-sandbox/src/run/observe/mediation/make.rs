@@ -141,7 +141,9 @@ pub(super) fn make(
         Verdict::Refused(why) | Verdict::Written(why) => return names.refuse(place, why).map(|_| ()),
     }
     names.umask(caller);
-    make(place)
+    make(place)?;
+    names.wrote(place);
+    Ok(())
 }
 
 /// Performs linkat(2).
@@ -301,6 +303,10 @@ pub(super) fn rename(
     let leave = [Some(&from).filter(|_| kind == FileType::Directory), Some(&to).filter(|_| comes_to_others)];
     leave.into_iter().flatten().for_each(|place| names.rules.leaves_empty(place));
     renameat_with(&from.folder, from.as_named(), &to.folder, to.as_named(), flags)?;
+    names.wrote(&to);
+    if is_exchange {
+        names.wrote(&from);
+    }
     Ok(Reply::Done)
 }
 

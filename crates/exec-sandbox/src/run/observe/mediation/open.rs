@@ -116,8 +116,10 @@ fn at(names: &Names, caller: Caller<'_>, mut place: NameInFolder, there: Option<
             Ok(Reply::Waits(again_and_again(place, flags, how)))
         }
         Err(error) => Err(error),
-        Ok(file) if there.is_none() => Ok(how.file(file)),
-        Ok(file) => finish(file, how),
+        Ok(file) => {
+            names.wrote(&place);
+            if there.is_none() { Ok(how.file(file)) } else { finish(file, how) }
+        }
     }
 }
 
