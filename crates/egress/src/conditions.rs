@@ -231,12 +231,13 @@ impl Conditions {
 impl EntryBounds {
     fn add(&mut self, word: &str) -> Result<(), (String, String)> {
         let wrong = || {
-            Err((
-                format!("`{}` is not a condition", word.escape_debug()),
+            let all = || {
                 format!(
                     "write a method, a path, `?` with query names, `{INSPECT}`, `{WEBSOCKET}`, or {BOUNDS}"
-                ),
-            ))
+                )
+            };
+            let fix = capitals(word).map_or_else(all, |meant| format!("write `{meant}`"));
+            Err((format!("`{}` is not a condition", word.escape_debug()), fix))
         };
         let Some((name, value)) = word.split_once('=') else { return wrong() };
         let is_read = match name {
@@ -249,6 +250,22 @@ impl EntryBounds {
         };
         if is_read.is_some() { Ok(()) } else { wrong() }
     }
+}
+
+/// Methods that are often written in small letters.
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/// Returns what was meant by a word that lacks capitals: `get`, `upload=2k`.
+fn capitals(word: &str) -> Option<String> {
+    let large = word.to_ascii_uppercase();
+    if large.split('|').all(|method| METHODS.contains(&method)) {
+        return Some(large);
+    }
+    let (name, value) = word.split_once('=')?;
+    let meant = value.to_ascii_uppercase();
+    let meant = meant.strip_suffix("IB").or_else(|| meant.strip_suffix('B')).unwrap_or(&meant);
+    (meant != value && ["upload", "download"].contains(&name) && bytes(meant).is_some())
+        .then(|| format!("{name}={meant}"))
 }
 
 /// Sets a value, unless it is already set.

@@ -65,9 +65,8 @@ impl Entry {
         let wrong = |_: &str, why, fix: &str| wrong(whole, why, fix);
         // A path in an entry would look like a restriction, but connections have no path.
         if written.contains("://") || written.contains('/') || written.contains('@') {
-            let host =
-                NetTarget::parse(written).map_or_else(|_| "the host alone".to_owned(), |t| format!("`{t}`"));
-            return Err(wrong(written, "it is a URL".to_owned(), &format!("write {host}")));
+            let (why, fix) = not_a_host(written);
+            return Err(wrong(written, why.to_owned(), &fix));
         }
         let (name, is_below) = match written.strip_prefix("*.") {
             Some(name) => (name, true),
@@ -179,6 +178,27 @@ impl Entry {
             (Hosts::Below(end), Host::Name(name)) => name.len() > end.len() && name.ends_with(end.as_str()),
             (Hosts::Below(_), Host::Address(IpAddr::V4(_) | IpAddr::V6(_))) => false,
         }
+    }
+}
+
+/// Returns what is written in the place of a host, and what to write instead.
+fn not_a_host(written: &str) -> (&'static str, String) {
+    if written.rsplit_once('/').is_some_and(|(address, bits)| {
+        address.parse::<IpAddr>().is_ok() && bits.bytes().all(|byte| byte.is_ascii_digit())
+    }) {
+        return ("it is a network, and an entry is one host", "write each address or name".to_owned());
+    }
+    let Ok(target) = NetTarget::parse(written) else {
+        return ("it is a URL", "write the host alone".to_owned());
+    };
+    let behind = written.split_once("://").map_or(written, |(_, behind)| behind);
+    let path = behind.find('/').and_then(|at| behind.get(at..)).filter(|path| path.len() > 1);
+    let path = path.and_then(|path| path.split(['?', '#']).next());
+    match path {
+        Some(path) => {
+            ("it is a URL", format!("write `{target}`, or `{target} GET {path}` for this path alone"))
+        }
+        None => ("it is a URL", format!("write `{target}`")),
     }
 }
 
