@@ -323,6 +323,8 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             let decision = decide_within(self.policy, &command, self.options, self.context, self.depth + 1);
             let floor = match decision.effect {
                 Effect::Allow | Effect::Sandbox => continue,
+                // The sandbox of the code has no network beyond the hosts that the user lists.
+                Effect::Ask if only_connects(&decision) => continue,
                 Effect::Ask => Floor::Ask,
                 Effect::Deny => Floor::Deny,
             };
@@ -507,6 +509,13 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             });
         }
     }
+}
+
+/// Whether a decision is a question only because a program connects to another machine.
+fn only_connects(decision: &CommandDecision<'_, '_>) -> bool {
+    decision.decisive().all(|part| {
+        matches!(&part.cause, Cause::Rule { rule, layer: Layer::BuiltIn } if rule.id == builtin::NETWORK)
+    })
 }
 
 /// Builtins that start nothing and read no variable of programs.

@@ -57,6 +57,9 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     ROWS.iter().chain(tools::TOOLS)
 }
 
+/// The rule for programs that connect to other machines.
+pub(crate) const NETWORK: &str = "network";
+
 /// Programs that have no other row, and that print their version.
 const MORE_WITH_VERSION: &str = "sqlite3 psql mysql mariadb redis-cli redis-server mongosh ffmpeg ffprobe convert magick pandoc \
     nginx httpd caddy ruby irb rbenv pyenv direnv tmux hugo jekyll dotnet swift swiftc ghc stack cabal zig nim dart flutter elixir mix \
