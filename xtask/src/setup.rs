@@ -70,6 +70,7 @@ const TOOLS: &[Tool] = &[
     optional("Podman", &["podman", "--version"], Source::Apt("podman"), "test (commands in containers)"),
     optional("gVisor", &["runsc", "--version"], Source::Apt("runsc"), "test (containers with a kernel of their own)"),
     tool("zsh", &["zsh", "--version"], Source::Apt("zsh"), "oracle (it is one of the shells that are asked)"),
+    tool("busybox", &["busybox", "--help"], Source::Apt("busybox"), "oracle (its shell is one of those that are asked)"),
     tool("venv of Python", &["/usr/bin/python3", "-c", "import ensurepip"], Source::Apt("python3-venv"),
         "test (the client of E2B)"),
     tool("Node.js", &["node", "--version"], Source::Apt("nodejs"), "test (the client of E2B)"),
