@@ -322,6 +322,7 @@ fn looks_like_path(word: &Arg<'_>) -> bool {
         "Login",
         "_netrc",
         "_vimrc",
+        "mise-tasks",
     ];
     let text = match word {
         Arg::Known(text) => text,
