@@ -197,11 +197,30 @@ pub(crate) fn choose(
     if let Some(slip) = absent.take_if(|why: &mut Refusal| why.rule == SandboxRule::UnknownBackend) {
         return Err(slip);
     }
-    if spec.on_unavailable == OnUnavailable::Warn && asks_for_what_a_sandbox_has(spec).is_none() {
+    let is_named = spec.backend != SandboxBackend::Auto;
+    // Bubblewrap is never for root. A configuration for several users that names it says by `warn` what happens to root.
+    let is_for_others = spec.backend == SandboxBackend::Bwrap && facts.user == 0;
+    if runs_without(spec) && (!is_named || is_for_others) {
         return unconfined(spec, facts);
     }
-    let absent = absent.filter(|_| spec.backend != SandboxBackend::Auto);
-    Err(lacking.or(absent).unwrap_or_else(|| unavailable(spec.backend, facts)))
+    let absent = absent.filter(|_| is_named);
+    let refusal = lacking.or(absent).unwrap_or_else(|| unavailable(spec.backend, facts));
+    Err(if runs_without(spec) { not_instead_of_a_named_one(refusal) } else { refusal })
+}
+
+/// Whether the operator permits this command to run without a sandbox if none is available.
+fn runs_without(spec: &SandboxSpec) -> bool {
+    spec.on_unavailable == OnUnavailable::Warn && asks_for_what_a_sandbox_has(spec).is_none()
+}
+
+/// Explains why a backend that was selected by name is not replaced by a run without a sandbox. An operator who names a backend
+/// relies on what that one enforces, and a container engine that is stopped would turn the command into one of root.
+fn not_instead_of_a_named_one(refusal: Refusal) -> Refusal {
+    let fix = format!(
+        "{}; `warn` runs a command without a sandbox only if the backend is `auto`, and not instead of one selected by name",
+        refusal.fix
+    );
+    Refusal { fix, ..refusal }
 }
 
 /// Returns the offer to run without a sandbox. Properties that are not required by default stay required.
@@ -352,7 +371,7 @@ fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
             };
             promise.enforce(property, how);
             if facts.searched == Searched::InPart {
-                promise.gap(property, "some directories cannot be read");
+                promise.gap(property, "the workspace could not be searched completely");
             }
         }
     }

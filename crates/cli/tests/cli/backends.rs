@@ -64,6 +64,29 @@ fn a_misspelled_backend_is_an_error_and_nothing_runs() {
     assert_eq!(output.status.code(), Some(125));
 }
 
+/// `warn` runs a command without a sandbox where none is available, and not instead of a backend that was selected by name.
+#[test]
+fn a_named_backend_is_never_replaced_by_no_sandbox() {
+    let ground = Ground::new();
+    // Without an engine and without bubblewrap.
+    let empty = ground.0.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    for backend in ["docker", "podman", "bwrap"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_stockade"))
+            .args(["exec", "--backend", backend, "--on-unavailable", "warn", "--", "touch", "ran"])
+            .current_dir(ground.0.path().join("work"))
+            .env_clear()
+            .env("HOME", ground.0.path())
+            .env("PATH", &empty)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(matches!(output.status.code(), Some(125 | 126)), "{backend}: {said}");
+        assert!(!said.contains("WITHOUT A SANDBOX"), "{backend}: {said}");
+        assert!(!ground.0.path().join("work/ran").exists(), "{backend}: {said}");
+    }
+}
+
 #[test]
 fn every_backend_is_listed_with_its_versions() {
     let ground = Ground::new();

@@ -6,7 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use stockade_files::real_path;
-use stockade_guard::exec::{Environment, Explain, Limit, Network, SandboxSpec, Spawn};
+use stockade_guard::exec::{
+    Environment, Explain, Limit, Network, OnUnavailable, SandboxBackend, SandboxSpec, Spawn,
+};
 
 use super::{ExecArgs, Reach};
 use crate::args::Format;
@@ -35,6 +37,10 @@ pub(super) fn spec_from_args(args: &ExecArgs) -> io::Result<SandboxSpec> {
         spec.limits.output = Limit::Unlimited;
     }
     patch.apply(&mut spec).map_err(io::Error::other)?;
+    // A backend that was typed is not replaced by a run without a sandbox, not even one that is never for this user.
+    if spec.backend != SandboxBackend::Auto {
+        spec.on_unavailable = OnUnavailable::Refuse;
+    }
     Ok(spec)
 }
 
