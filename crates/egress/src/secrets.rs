@@ -39,7 +39,7 @@ use zeroize::Zeroizing;
 
 use super::broker::inspect::{BodyFilter, BodyRewrite, Conversation, Rewrite, RewriteRefusal};
 use super::host_list::HostList;
-use super::secret_binding::{SecretBinding, SecretError, SecretPlace};
+use super::secret_binding::{SecretBinding, SecretError, SecretPlace, SecretSource};
 use super::target::NetTarget;
 use credentials::HostKind;
 use scrub::Part;
@@ -127,6 +127,20 @@ impl Secrets {
         // A second call keeps the first values: commands may already have their placeholders.
         self.0.active.get_or_init(|| Arc::new(active));
         Ok(())
+    }
+
+    /// Checks the sources without keeping what they contain. Commands and keyrings are not asked, because they may ask the user.
+    ///
+    /// # Errors
+    /// When a variable or file is missing, or is not a secret.
+    pub fn check_sources(&self) -> Result<(), SecretError> {
+        let asks_nothing = |binding: &&SecretBinding| {
+            matches!(
+                binding.source,
+                SecretSource::Environment(_) | SecretSource::File(_) | SecretSource::Json { .. }
+            )
+        };
+        self.0.bindings.iter().filter(asks_nothing).try_for_each(|binding| source::read(binding).map(drop))
     }
 
     /// Returns their names.

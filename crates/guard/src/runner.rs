@@ -186,6 +186,14 @@ impl PreparedRun {
         self.planned.as_ref()
     }
 
+    /// Checks the sources of secrets that can be checked without asking the user.
+    ///
+    /// # Errors
+    /// When one is missing, or is not a secret.
+    pub fn check_secrets(&self) -> Result<(), SecretError> {
+        self.secrets.as_ref().map_or(Ok(()), Secrets::check_sources)
+    }
+
     /// Returns the entries of the hosts that the command may connect to.
     #[must_use]
     pub fn hosts(&self) -> &[String] {

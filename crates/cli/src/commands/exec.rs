@@ -255,7 +255,10 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
         Err(NotPrepared::Failed(why)) => return failed(args, &why),
     };
     if args.dry_run {
-        return show_plan(args, &prepared);
+        return match prepared.check_secrets() {
+            Ok(()) => show_plan(args, &prepared),
+            Err(error) => failed(args, &format!("{error}: {}", error.fix)),
+        };
     }
     if mode::mode(args) == SandboxMode::DangerFullAccess {
         report::say(mode::WARNING);

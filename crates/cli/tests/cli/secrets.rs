@@ -172,10 +172,12 @@ fn other_uses_of_a_placeholder_are_refused_and_recorded() {
 #[test]
 fn a_secret_that_cannot_be_protected_is_refused_before_the_command() {
     let (echo, folder) = (Echo::start(), tempfile::tempdir().unwrap());
+    let missing = format!("T=env:NO_SUCH@127.0.0.1:{}", echo.port);
     for (more, why) in [
         (&["--env", &format!("OTHER={REAL}")][..], "is given to the command in the variable `OTHER`"),
         (&["--env", "TOKEN=x"], "and the variable `TOKEN` as well"),
         (&["--secret", "T=env:NO_SUCH@127.0.0.1:1"], "not in the host list"),
+        (&["--dry-run", "--secret", &missing], "which is not set"),
         (&["--secret", "T=env:NO_SUCH@http://a"], "a scheme before its host"),
         (&["--secret", "T=nothing"], "has no host"),
     ] {
