@@ -108,7 +108,8 @@ pub struct Changed {
 
 impl Changed {
     /// Returns a harmless change.
-    pub(crate) const fn new(path: PathBuf, label: String) -> Self {
+    #[must_use]
+    pub const fn new(path: PathBuf, label: String) -> Self {
         Self { path, label, is_harmful: false }
     }
 }

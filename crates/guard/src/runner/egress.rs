@@ -1,4 +1,4 @@
-//! The egress proxy of a command: the decision on each connection is recorded before the connection is made.
+//! The egress proxy of a command: each decision is recorded before anything is sent, and how a request ended afterwards.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use stockade_guard::exec::host::Exposed;
 use stockade_guard::exec::{Changed, LeftBy, Quarantined};
+use stockade_names::{Root, Write, treatment};
 use stockade_text::escape_path;
 
 /// Maximum number of lines about quarantined files, and about changed ones.
@@ -44,7 +45,8 @@ pub(super) fn exposed(exposed: &[Exposed]) -> Vec<String> {
     lines
 }
 
-/// Returns lines about changed files: one for the files of a directory that are of the same kind. Harmful ones come first.
+/// Returns lines about changed files: one for the files of a directory that are of the same kind. Harmful ones come first, and
+/// files that developers write like source code last.
 pub(super) fn changed(changed: &[Changed]) -> Vec<String> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for one in changed {
@@ -61,7 +63,7 @@ pub(super) fn changed(changed: &[Changed]) -> Vec<String> {
             }
         }
     }
-    groups.sort_by_key(|group| !group.is_harmful);
+    groups.sort_by_key(|group| (!group.is_harmful, group.is_only_noted()));
     let mut lines: Vec<String> = groups.iter().take(MAX_CHANGED_LINES).map(Group::line).collect();
     let rest: usize = groups.iter().skip(MAX_CHANGED_LINES).map(|group| group.paths.len()).sum();
     if rest > 0 {
@@ -80,6 +82,12 @@ struct Group<'c> {
 }
 
 impl Group<'_> {
+    fn is_only_noted(&self) -> bool {
+        let names =
+            |path: &Path| path.iter().map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>();
+        self.paths.iter().all(|path| treatment(Root::Folder, names(path)).write <= Write::Note)
+    }
+
     fn line(&self) -> String {
         let shown: Vec<String> = self.paths.iter().take(MAX_NAMES).map(|path| escape_path(path)).collect();
         let more = more(self.paths.len(), MAX_NAMES).map(|more| format!(" and {more}")).unwrap_or_default();
@@ -108,4 +116,20 @@ fn taken(found: &Quarantined) -> String {
         }
     };
     format!("{} {whose}: {place}", escape_path(&found.path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A command that writes many files like source code cannot push a file that instructs an agent out of the lines.
+    #[test]
+    fn files_that_are_only_noted_come_last() {
+        let of = |path: String| Changed::new(path.into(), "label".to_owned());
+        let mut all: Vec<Changed> = (0..20).map(|number| of(format!("d{number}/justfile"))).collect();
+        all.push(of("AGENTS.md".to_owned()));
+        let lines = changed(&all);
+        assert_eq!(lines.len(), MAX_CHANGED_LINES + 1);
+        assert!(lines[0].contains("AGENTS.md"), "{lines:?}");
+    }
 }
