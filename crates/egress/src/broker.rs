@@ -297,6 +297,9 @@ struct State {
     /// Clients of the shared socket that wait for room.
     queued: usize,
     requests: u64,
+    /// Ends of requests that are not recorded yet, and whether a thread records them.
+    over: Vec<BrokeredEnd>,
+    writes_ends: bool,
     /// Refused names, each of which is recorded once.
     unknown_names: BTreeSet<String>,
     /// Sockets to close at the end, by age.

@@ -5,10 +5,17 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Shared;
 use super::refusals::Refused;
 use super::relay::Over;
 use super::resolve_check::Brokered;
+use super::{Shared, State, spawn};
+
+/// Maximum number of ends that wait to be recorded. Further ones are recorded by the thread that relays.
+const MAX_WAITING: usize = 1_024;
+
+/// Number of ends, and time, for which the thread that records them waits.
+const AT_ONCE: usize = 256;
+const LINGER: Duration = Duration::from_millis(50);
 
 /// A request as it is recorded. Its query, its headers and its body may contain secrets, and are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,9 +67,9 @@ pub trait Witness: Send + Sync {
     /// When it cannot be recorded.
     fn decided(&self, brokered: &Brokered) -> Result<String, String>;
 
-    /// Records the end of an allowed request or connection.
-    fn ended(&self, end: &BrokeredEnd) {
-        let _ = end;
+    /// Records ends of allowed requests and connections, after they were passed on.
+    fn ended(&self, ends: &[BrokeredEnd]) {
+        let _ = ends;
     }
 }
 
@@ -146,7 +153,7 @@ impl Exchange {
 impl Drop for Exchange {
     fn drop(&mut self) {
         let status = self.status.load(Ordering::Relaxed);
-        self.shared.witness.ended(&BrokeredEnd {
+        let end = BrokeredEnd {
             id: std::mem::take(&mut self.id),
             target: std::mem::take(&mut self.target),
             request: self.request.take(),
@@ -155,7 +162,47 @@ impl Drop for Exchange {
             received: self.received.load(Ordering::Relaxed),
             took: self.began.elapsed(),
             error: self.error.lock().unwrap_or_else(PoisonError::into_inner).take(),
-        });
+        };
+        Shared::has_ended(&self.shared, end);
+    }
+}
+
+impl Shared {
+    /// Lets another thread record an end. Neither the response nor the next request waits for the disk.
+    fn has_ended(shared: &Arc<Self>, end: BrokeredEnd) {
+        let mut state = shared.lock();
+        if state.over.len() >= MAX_WAITING {
+            drop(state);
+            return shared.witness.ended(&[end]);
+        }
+        state.over.push(end);
+        let is_new = !std::mem::replace(&mut state.writes_ends, true);
+        let are_many = state.over.len() == AT_ONCE;
+        drop(state);
+        if are_many {
+            shared.changed.notify_all();
+        }
+        let at_work = Arc::clone(shared);
+        if is_new && spawn(shared, move || at_work.write_ends()).is_err() {
+            shared.write_ends();
+        }
+    }
+
+    /// Records ends until none has come for a moment, or the proxy ends.
+    fn write_ends(&self) {
+        loop {
+            // One write records many: each waits for the disk, and the next decision waits for it.
+            let few = |state: &mut State| state.over.len() < AT_ONCE && !state.ends;
+            let waited = self.changed.wait_timeout_while(self.lock(), LINGER, few);
+            let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let over = std::mem::take(&mut state.over);
+            state.writes_ends = !over.is_empty();
+            drop(state);
+            if over.is_empty() {
+                return;
+            }
+            self.witness.ended(&over);
+        }
     }
 }
 

@@ -44,8 +44,8 @@ impl Witness for Notes {
         if is_full { Err("the disk is full".to_owned()) } else { Ok(format!("record-{}", written.len())) }
     }
 
-    fn ended(&self, end: &BrokeredEnd) {
-        self.ends.lock().unwrap().push(end.clone());
+    fn ended(&self, ends: &[BrokeredEnd]) {
+        self.ends.lock().unwrap().extend_from_slice(ends);
     }
 }
 

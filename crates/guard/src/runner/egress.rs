@@ -13,10 +13,13 @@ use crate::egress::{
     SecretBinding, Secrets, Witness,
 };
 use crate::exec::Network;
-use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, record};
+use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, record, record_all};
 
 /// Maximum number of refusals in the outcome of a command. The trail has all of them.
 const MAX_REFUSALS: usize = 64;
+
+/// Maximum number of ends that are recorded by one write.
+const MAX_AT_ONCE: usize = 256;
 
 /// The host list of a command, and the limits of its proxy.
 #[derive(Debug, Clone)]
@@ -111,8 +114,17 @@ impl Witness for Recorder {
         Ok(id)
     }
 
-    fn ended(&self, end: &BrokeredEnd) {
+    fn ended(&self, ends: &[BrokeredEnd]) {
         let Some(trail) = &self.owner.trail else { return };
+        for some in ends.chunks(MAX_AT_ONCE) {
+            // The decisions are recorded already, so a full disk changes nothing that is allowed.
+            record_all(trail, some.iter().map(|end| self.event_of(end)).collect()).ok();
+        }
+    }
+}
+
+impl Recorder {
+    fn event_of(&self, end: &BrokeredEnd) -> AuditEvent {
         let number = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
         let event = AuditEvent { duration: Some(end.took), ..AuditEvent::new(EventKind::NetworkCompleted) };
         let event = event.with(field::ID, end.id.as_str()).with(field::SUBJECT, end.target.as_str());
@@ -120,8 +132,7 @@ impl Witness for Recorder {
         let event =
             end.status.iter().fold(event, |event, status| event.with(field::STATUS, i64::from(*status)));
         let event = end.error.iter().fold(event, |event, error| event.with(field::ERROR, error.as_str()));
-        // The decision is recorded already, so a full disk changes nothing that is allowed.
-        record(trail, of_run(with_request(event, end.request.as_ref()), &self.owner, self.run.get())).ok();
+        of_run(with_request(event, end.request.as_ref()), &self.owner, self.run.get())
     }
 }
 
