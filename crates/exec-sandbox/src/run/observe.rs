@@ -122,7 +122,9 @@ impl Observer {
         let Some(saved) = SavedMeanwhile::of(plan, first) else { return };
         let sight = Arc::clone(&self.sight);
         let watches = std::thread::Builder::new().name("saved".to_owned());
+        // The new thread inherits a full signal mask, because a stop or an interrupt is for the thread that passes it on.
         // On an error, saved secrets are reported at the end.
+        let Ok(mask) = raw::set_signal_mask(ALL_SIGNALS) else { return };
         let watches = watches.spawn(move || {
             // The namespaces of a command are joined as their owner, which needs no capability.
             if keep_capabilities_without_exec(KEPT_BY_OBSERVER).is_ok() {
@@ -130,6 +132,7 @@ impl Observer {
                 saved.watch(&sight.ends, is_own);
             }
         });
+        raw::set_signal_mask(mask).ok();
         *locked(&self.sight.saved) = watches.ok();
     }
 
