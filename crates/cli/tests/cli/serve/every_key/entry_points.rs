@@ -235,8 +235,9 @@ fn ended(code: i64, sandbox: &str, printed: &[u8]) -> String {
 
 /// Of the reason, what does not depend on the engines of this machine.
 fn refused(rule: &str, reason: &str) -> String {
-    let of_containers = ["missing image", "runtime not found"];
-    let said = of_containers.into_iter().find(|said| reason.contains(said)).unwrap_or_default();
+    let of_backends =
+        ["missing image", "runtime not found", "no backend has that name", "its program was not found"];
+    let said = of_backends.into_iter().find(|said| reason.contains(said)).unwrap_or_default();
     format!("refused by {rule} {said}")
 }
 
