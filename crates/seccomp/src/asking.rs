@@ -7,10 +7,7 @@
 /// A call that names a path or an address.
 pub(crate) struct Row {
     /// The name of the call, for tests and readers.
-    #[cfg_attr(
-        all(not(test), target_os = "linux"),
-        expect(dead_code, reason = "tests and readers look calls up by it")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests and readers look calls up by it"))]
     pub(crate) name: &'static str,
     pub(crate) x86_64: Option<u32>,
     pub(crate) aarch64: Option<u32>,
