@@ -148,6 +148,8 @@ fields! {
     NOT_MOVED: FreeTexts = "not_moved";
     /// The operation on a path, as the caller names it.
     OPERATION: AuditId = "operation";
+    /// The operations of GraphQL or JSON-RPC in the body of a request.
+    OPERATIONS: FreeTexts = "operations";
     /// Which limits were reset.
     PART: ClosedWord = "part";
     /// The path.

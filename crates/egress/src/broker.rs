@@ -182,7 +182,7 @@ impl Broker {
         // Before any socket is created: with a limit of 1024, `accept` would fail in the middle of a large download.
         raise_descriptors(options.connections);
         let mut virtual_addresses = VirtualAddresses::default();
-        let looks_inside = rewrite.is_some() || hosts.may_look_into_tls();
+        let looks_inside = rewrite.is_some() || hosts.may_inspect();
         let inspector = match looks_inside {
             true => Some(Inspector::start(&options.extra_roots, rewrite)?),
             // Authorities of the operator are trusted within as they are outside, also where nothing is inspected. Without them,
@@ -346,7 +346,11 @@ impl Shared {
 
     /// Returns the inspector of connections to a target, or `None` where connections pass uninspected.
     fn inspector_of(&self, target: &NetTarget, wire: Wire) -> Option<&Arc<Inspector>> {
-        let looks_inside = || wire == Wire::Tls && self.check.looks_inside(target);
+        let looks_inside = || match wire {
+            Wire::Tls => self.check.looks_inside(target),
+            // The head of a plain request is judged without an inspector.
+            Wire::Plain => self.check.looks_into_bodies(target),
+        };
         self.inspector.as_ref().filter(|inspector| inspector.rewrites(target, wire) || looks_inside())
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::match_conditions::{Match, Part};
+use super::operations::{NAMES_IN_QUERY, OperationRule, Reading, Unread};
 use super::path_glob::PathGlob;
 use super::query_names::QueryNames;
 
@@ -14,6 +15,8 @@ pub(super) struct Conditions {
     path: Option<PathGlob>,
     /// The permitted names in the query, or the excluded ones; any if missing.
     query: Option<QueryNames>,
+    /// The permitted or excluded operations in the body.
+    operations: Option<OperationRule>,
     /// Whether requests are inspected although there are no conditions on them.
     inspect: bool,
     /// Whether a request may become a websocket although there are conditions on requests.
@@ -51,12 +54,14 @@ pub(super) struct Asked<'r> {
     pub(super) upgrades: bool,
     /// The length of its head; 0 if it is not known.
     pub(super) head: usize,
+    /// Its body, once it was read.
+    pub(super) reading: Option<&'r Reading>,
 }
 
 impl<'r> Asked<'r> {
     /// Creates a request without a body and special headers.
     pub(super) const fn new(method: &'r str, path: &'r str) -> Self {
-        Self { method, path, overrides: false, has_body: false, upgrades: false, head: 0 }
+        Self { method, path, overrides: false, has_body: false, upgrades: false, head: 0, reading: None }
     }
 
     /// Returns how many bytes of it are more than a request needs that only reads.
@@ -95,6 +100,9 @@ const WEBSOCKET: &str = "websocket";
 /// Lengths of a path with its query, and of the rest of a head, that count as a request without an upload.
 const USUAL_PATH: usize = 160;
 const USUAL_HEAD: usize = 4 << 10;
+
+/// The method of requests whose operations are read.
+const POST: &str = "POST";
 
 /// The methods that only read.
 const READS: [&str; 2] = ["GET", "HEAD"];
@@ -136,7 +144,14 @@ impl Conditions {
                 self.websocket = true;
                 Ok(())
             }
-            _ => self.bounds.add(word),
+            _ => match OperationRule::read(word) {
+                Some(_) if self.operations.is_some() => twice(),
+                Some(rule) => {
+                    self.operations = Some(rule?);
+                    Ok(())
+                }
+                None => self.bounds.add(word),
+            },
         }
     }
 
@@ -159,7 +174,26 @@ impl Conditions {
 
     /// Returns whether they depend on requests.
     pub(super) fn look_inside(&self) -> bool {
-        !self.methods.is_empty() || self.path.is_some() || self.query.is_some() || self.inspect
+        self.is_about_requests() || self.query.is_some() || self.inspect
+    }
+
+    /// Returns whether they depend on the body of a request.
+    pub(super) const fn look_into_bodies(&self) -> bool {
+        self.operations.is_some()
+    }
+
+    /// Returns why no request can meet them, and what to write instead.
+    pub(super) fn contradiction(&self) -> Option<(&'static str, &'static str)> {
+        let posts = self.methods.is_empty() || self.methods.iter().any(|method| method == POST);
+        match self.operations.is_some() {
+            true if self.websocket => {
+                Some(("the operations in a websocket are not read", "remove `websocket`, or the operations"))
+            }
+            true if !posts => {
+                Some(("operations are read from the body of a `POST`", "add `POST` to the methods"))
+            }
+            _ => None,
+        }
     }
 
     /// Returns whether inspection is required explicitly.
@@ -176,7 +210,10 @@ impl Conditions {
     pub(super) fn let_through(&self, asked: Asked<'_>) -> Match {
         let is_method = self.methods.is_empty() || self.methods.iter().any(|method| method == asked.method);
         match self.hold(is_method, asked.path, QueryNames::are_all_of) {
-            Match::Yes => self.unexpected_part(asked).map_or(Match::Yes, Match::Ambiguous),
+            Match::Yes => match self.unexpected_part(asked) {
+                Some(part) => Match::Ambiguous(part),
+                None => self.operations.as_ref().map_or(Match::Yes, |rule| all_in_body(rule, asked)),
+            },
             other => other,
         }
     }
@@ -189,13 +226,14 @@ impl Conditions {
             Match::No if self.is_about_requests() && asked.is_overridden() => {
                 Match::Ambiguous(Part::Override)
             }
+            Match::Yes => self.operations.as_ref().map_or(Match::Yes, |rule| any_in_body(rule, asked)),
             other => other,
         }
     }
 
-    /// Whether there are conditions on the method or path, which a server may take from elsewhere.
+    /// Whether there are conditions on the method, path or body, which a server may take from elsewhere.
     fn is_about_requests(&self) -> bool {
-        !self.methods.is_empty() || self.path.is_some()
+        !self.methods.is_empty() || self.path.is_some() || self.operations.is_some()
     }
 
     /// Returns a part of a request that an entry with conditions on requests does not allow.
@@ -228,12 +266,48 @@ impl Conditions {
     }
 }
 
+/// Returns whether a request asks only for operations of an allow entry.
+fn all_in_body(rule: &OperationRule, asked: Asked<'_>) -> Match {
+    let Some(reading) = asked.reading else { return Match::Later };
+    if asked.method != POST || reading.is_empty() {
+        return Match::No;
+    }
+    match operations_in_query(asked.path) {
+        Match::No => judged(rule.lists_all(reading)),
+        _ => Match::Ambiguous(Part::Query),
+    }
+}
+
+/// Returns whether a request asks for an operation of a deny entry, by any method.
+fn any_in_body(rule: &OperationRule, asked: Asked<'_>) -> Match {
+    let Some(reading) = asked.reading else { return Match::Later };
+    match operations_in_query(asked.path) {
+        Match::No if reading.is_empty() => Match::No,
+        Match::No => judged(rule.lists_any(reading)),
+        _ => Match::Ambiguous(Part::Query),
+    }
+}
+
+fn judged(listed: Result<bool, Unread>) -> Match {
+    match listed {
+        Ok(true) => Match::Yes,
+        Ok(false) => Match::No,
+        Err(why) => Match::Ambiguous(Part::Operations(why)),
+    }
+}
+
+/// Returns whether a query may contain an operation, which some servers prefer to the body.
+fn operations_in_query(path: &str) -> Match {
+    QueryNames::of(&NAMES_IN_QUERY).are_any_of(path)
+}
+
 impl EntryBounds {
     fn add(&mut self, word: &str) -> Result<(), (String, String)> {
         let wrong = || {
             let all = || {
                 format!(
-                    "write a method, a path, `?` with query names, `{INSPECT}`, `{WEBSOCKET}`, or {BOUNDS}"
+                    "write a method, a path, `?` with query names, `graphql=query`, `rpc=tools/list`, `{INSPECT}`, \
+                     `{WEBSOCKET}`, or {BOUNDS}"
                 )
             };
             let fix = capitals(word).map_or_else(all, |meant| format!("write `{meant}`"));

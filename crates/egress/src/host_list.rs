@@ -20,7 +20,8 @@ const MAX_PORTS: usize = 128;
 /// SSH at port 22, unless `/tcp` follows the port. A host that matches no entry is refused.
 ///
 /// Conditions on requests and limits may follow, for connections whose requests are visible: `api.example.com GET|HEAD /v1/**
-/// ?page requests=100 rate=10/s upload=1M download=10M for=10m`. An entry that begins with `!` excludes its hosts, whatever other
+/// ?page requests=100 rate=10/s upload=1M download=10M for=10m`, and on bodies: `graphql=query|mutation:addStar`,
+/// `rpc=tools/list|tools/call:search`. An entry that begins with `!` excludes its hosts, whatever other
 /// entries allow: `!tracker.example.com`. Where an entry has conditions on requests, or `inspect`, TLS connections to its host
 /// are inspected as well, and a connection that cannot be inspected is refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub(super) enum Ruling<'l> {
     Allowed(Vec<(usize, &'l str, EntryBounds)>),
     /// Denied, by this rule and for this reason.
     Denied(&'static str, String),
+    /// The body decides, which was not read yet.
+    Later,
 }
 
 /// The listening sockets in a sandbox for an entry.
@@ -135,6 +138,7 @@ impl HostList {
         // each limit counts.
         let mut allowed = Vec::new();
         let mut ambiguous_part = None;
+        let (mut may_be_denied, mut may_be_allowed) = (false, false);
         for (number, entry) in self.entries.iter().enumerate().filter(|(_, entry)| entry.holds(target)) {
             let holds = match asked {
                 None if entry.conditions.look_inside() => None,
@@ -144,6 +148,8 @@ impl HostList {
             };
             match (entry.denies, holds) {
                 (_, Some(Match::No)) => {}
+                (true, Some(Match::Later)) => may_be_denied = true,
+                (false, Some(Match::Later)) => may_be_allowed = true,
                 (true, Some(Match::Yes)) => {
                     let reason = format!("the entry `{}` denies it", entry.written);
                     return Ruling::Denied("denied", reason);
@@ -160,8 +166,11 @@ impl HostList {
                 (false, None) => return unseen(),
             }
         }
-        if !allowed.is_empty() {
-            return Ruling::Allowed(allowed);
+        // What an entry allows as it is passes without a look at its body.
+        match (allowed.is_empty(), may_be_denied, may_be_allowed) {
+            (true, _, true) | (false, true, _) => return Ruling::Later,
+            (false, false, _) => return Ruling::Allowed(allowed),
+            (true, _, false) => {}
         }
         if let Some(part) = ambiguous_part {
             return ambiguous(part);
@@ -174,9 +183,17 @@ impl HostList {
         self.entries.iter().any(|entry| entry.conditions.look_inside() && entry.holds(target))
     }
 
-    /// Returns whether that is possible for a target with TLS.
-    pub(super) fn may_look_into_tls(&self) -> bool {
-        self.entries.iter().any(|entry| entry.conditions.look_inside() && entry.port != Some(80))
+    /// Returns whether an entry for a target has conditions on bodies, so that plain requests must be inspected as well.
+    pub(super) fn looks_into_bodies(&self, target: &NetTarget) -> bool {
+        self.entries.iter().any(|entry| entry.conditions.look_into_bodies() && entry.holds(target))
+    }
+
+    /// Returns whether connections to some target are inspected.
+    pub(super) fn may_inspect(&self) -> bool {
+        let inspects = |entry: &Entry| {
+            entry.conditions.look_into_bodies() || entry.conditions.look_inside() && entry.port != Some(80)
+        };
+        self.entries.iter().any(inspects)
     }
 
     /// Returns whether an entry allows any protocol to a target. None does if requests must be inspected.
@@ -272,6 +289,7 @@ fn unseen<'l>() -> Ruling<'l> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::operations::Reading;
     use super::*;
 
     #[test]
@@ -338,6 +356,11 @@ mod tests {
             ("example.com for=999999999999h", "`for=8760h` at most"),
             ("example.com:80 GET GET! ", "`GET|HEAD`"),
             ("example.com:80 speed=1", "`rate=10/s`"),
+            ("example.com GET graphql=query", "add `POST`"),
+            ("example.com websocket rpc=a", "remove `websocket`"),
+            ("example.com:443/tcp rpc=a", "remove `/tcp`"),
+            ("example.com graphql=read", "write `graphql=query|mutation:addStar`"),
+            ("example.com graphql=query rpc=a", "remove one of them"),
             ("!", "a name"),
             ("stockade.internal", "remove it"),
             ("!stockade.internal:80", "remove it"),
@@ -392,11 +415,61 @@ mod tests {
             let rule = match list.rule_on(&NetTarget::parse(target).unwrap(), asked) {
                 Ruling::Allowed(_) => "ok",
                 Ruling::Denied(rule, ..) => rule,
+                Ruling::Later => "later",
             };
             assert_eq!(rule, expected, "{target} {method} {path}");
         }
         assert!(!list.has_name("x.c.example") && list.has_name("y.c.example") && list.has_name("b.example"));
         assert_eq!(list.entry_for(&NetTarget::parse("x.c.example:8080").unwrap()), None);
+    }
+
+    /// By the head of a request first, and by its body where this decides.
+    #[test]
+    fn operations_are_ruled_on() {
+        let (read, write) = (r#"{"query":"{a}"}"#, r#"{"query":"mutation{a}"}"#);
+        let (call, stored) = (r#"{"method":"tools/call","params":{"name":"x"}}"#, r#"{"variables":{}}"#);
+        let reads = &["a.example POST /graphql graphql=query"][..];
+        let denies = &["a.example", "!a.example graphql=mutation"][..];
+        let calls = &["a.example rpc=tools/call:x", "a.example GET|DELETE /mcp", "a.example /upload"][..];
+        for (entries, method, path, body, by_head, by_body) in [
+            (reads, "POST", "/graphql", read, "later", "ok"),
+            (reads, "POST", "/graphql", write, "later", "not-listed"),
+            (reads, "POST", "/graphql", call, "later", "unread-operations"),
+            (reads, "POST", "/graphql", stored, "later", "unread-operations"),
+            (reads, "POST", "/graphql", "", "later", "not-listed"),
+            (reads, "POST", "/graphql?query=mutation%7Ba%7D", read, "later", "ambiguous-query"),
+            (reads, "POST", "/graphql?tag=1", read, "later", "ok"),
+            (reads, "POST", "/other", read, "not-listed", "not-listed"),
+            (reads, "GET", "/graphql?query=%7Ba%7D", "", "not-listed", "not-listed"),
+            (denies, "POST", "/graphql", read, "later", "ok"),
+            (denies, "POST", "/graphql", write, "later", "denied"),
+            (denies, "PUT", "/graphql", write, "later", "denied"),
+            (denies, "POST", "/graphql", stored, "later", "unread-operations"),
+            (denies, "POST", "/graphql", call, "later", "unread-operations"),
+            (denies, "GET", "/graphql?query=mutation%7Ba%7D", "", "later", "ambiguous-query"),
+            (denies, "GET", "/x?y=1", "", "later", "ok"),
+            (calls, "POST", "/mcp", call, "later", "ok"),
+            (calls, "POST", "/mcp", read, "later", "unread-operations"),
+            (calls, "GET", "/mcp", "", "ok", "ok"),
+            (calls, "POST", "/upload", read, "ok", "ok"),
+            (calls, "PUT", "/mcp", call, "later", "not-listed"),
+        ] {
+            let list = list(entries);
+            let target = NetTarget::parse("a.example:80").unwrap();
+            let reading = Reading::of(true, body.as_bytes());
+            let rule =
+                |reading| match list.rule_on(&target, Some(Asked { reading, ..Asked::new(method, path) })) {
+                    Ruling::Allowed(_) => "ok",
+                    Ruling::Denied(rule, ..) => rule,
+                    Ruling::Later => "later",
+                };
+            assert_eq!(
+                (rule(None), rule(Some(&reading))),
+                (by_head, by_body),
+                "{entries:?} {method} {path} {body}"
+            );
+            assert!(list.looks_inside(&target) && list.looks_into_bodies(&target) && list.may_inspect());
+        }
     }
 
     /// What one more entry that keeps out can do is keep out: of what is let through, this and nothing else.

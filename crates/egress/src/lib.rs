@@ -50,6 +50,7 @@ mod match_conditions;
 mod name_query;
 #[cfg(target_os = "linux")]
 mod observed_hosts;
+mod operations;
 mod path_glob;
 mod policy;
 #[cfg(target_os = "linux")]

@@ -1,10 +1,14 @@
 //! Results of matching conditions against requests.
 
+use super::operations::Unread;
+
 /// Whether a request meets conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Match {
     Yes,
     No,
+    /// It depends on the body, which was not read yet.
+    Later,
     /// This part of the request is ambiguous.
     Ambiguous(Part),
 }
@@ -23,6 +27,8 @@ pub(super) enum Part {
     Body,
     /// The upgrade to a websocket, which carries anything in both directions.
     Upgrade,
+    /// The operations in the body.
+    Operations(Unread),
 }
 
 impl Part {
@@ -42,6 +48,7 @@ impl Part {
                 BODY_ON_READ,
                 "a request that only reads has a body; send it without one, or add a limit such as `upload=64K` to the entry",
             ),
+            Self::Operations(why) => ("unread-operations", why.words()),
             Self::Upgrade => (
                 "websocket",
                 "a websocket carries anything, and the entry has conditions on requests; add `websocket` to the entry",

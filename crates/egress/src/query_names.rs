@@ -27,6 +27,11 @@ impl QueryNames {
         Ok(Self(names.collect::<Result<_, _>>()?))
     }
 
+    /// Returns a list of plain names.
+    pub(super) fn of(names: &[&str]) -> Self {
+        Self(names.iter().map(|&name| name.to_owned()).collect())
+    }
+
     /// Returns whether the list is empty.
     pub(super) const fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -10,12 +10,17 @@ const MAX_NAMES: usize = 32;
 
 /// Returns the entry; nothing if every entry that allows the request would also allow other paths.
 pub(super) fn entry_for(target: &NetTarget, asked: Option<Asked<'_>>) -> Option<String> {
-    let Some(Asked { method, path: whole, .. }) = asked else { return Some(target.to_string()) };
+    let Some(Asked { method, path: whole, reading, .. }) = asked else { return Some(target.to_string()) };
     let path = whole.split('?').next().unwrap_or_default();
     // A literal star cannot be written in a pattern.
     let is_plain = path_glob::plain(path).is_some_and(|plain| !plain.contains('*'));
     let names = query_names::written(whole).filter(|names| is_plain && names.len() <= MAX_NAMES)?;
     let entry = format!("{target} {method} {path} ?{}", names.join("|"));
+    // A body that was read is one that an entry has conditions on.
+    let entry = match reading.filter(|reading| !reading.is_empty()) {
+        Some(reading) => format!("{entry} {}", reading.written()?),
+        None => entry,
+    };
     let list = HostList::compile(std::slice::from_ref(&entry)).ok()?;
     matches!(list.rule_on(target, asked), Ruling::Allowed(_)).then_some(entry)
 }

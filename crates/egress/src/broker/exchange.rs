@@ -27,13 +27,15 @@ pub struct BrokeredRequest {
     pub path: String,
     /// The names of the secrets that were inserted.
     pub secrets: Vec<String>,
+    /// The operations in the body, if an entry has conditions on them.
+    pub operations: Vec<String>,
 }
 
 impl BrokeredRequest {
     /// Returns a request without secrets.
     pub(super) fn new(method: &str, path: &str) -> Self {
         let path = path.split_once('?').map_or(path, |(path, _)| path);
-        Self { method: method.to_owned(), path: path.to_owned(), secrets: Vec::new() }
+        Self { method: method.to_owned(), path: path.to_owned(), ..Self::default() }
     }
 }
 

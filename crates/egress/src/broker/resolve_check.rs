@@ -204,6 +204,10 @@ impl ResolveCheck {
     }
 
     /// Returns whether an entry for a target has conditions on requests.
+    pub(super) fn looks_into_bodies(&self, target: &NetTarget) -> bool {
+        self.list.looks_into_bodies(target)
+    }
+
     pub(super) fn looks_inside(&self, target: &NetTarget) -> bool {
         self.list.looks_inside(target)
     }

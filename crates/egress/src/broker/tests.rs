@@ -30,7 +30,8 @@ struct Notes {
 /// A request as a test compares it: its method, its path and the names of its secrets.
 fn shown(request: Option<&BrokeredRequest>) -> String {
     let words = |request: &BrokeredRequest| {
-        format!(" {} {} {}", request.method, request.path, request.secrets.join(" ")).trim_end().to_owned()
+        let known = [&request.secrets[..], &request.operations].concat().join(" ");
+        format!(" {} {} {known}", request.method, request.path).trim_end().to_owned()
     };
     request.map(words).unwrap_or_default()
 }

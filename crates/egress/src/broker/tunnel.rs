@@ -309,28 +309,38 @@ struct Talk<'t> {
     exchange: &'t Exchange,
 }
 
-/// Applies the host list to a request, or to a connection whose requests are not visible, and counts it.
-pub(super) fn granted(
+/// Applies the host list to a request that nothing is read of but its head, or to a connection whose requests are not visible,
+/// and counts it.
+fn granted(shared: &Shared, target: &NetTarget, asked: Option<Asked<'_>>) -> Result<Granted, Box<Brokered>> {
+    let unseen =
+        || Brokered::refused(target, "unseen", "an entry has conditions on bodies, which are not read here");
+    granted_by(shared, target, asked)?.ok_or_else(|| Box::new(unseen()))
+}
+
+/// Applies the host list to a request or connection, and counts it. Nothing is returned if its body decides, and must be read
+/// before.
+pub(super) fn granted_by(
     shared: &Shared,
     target: &NetTarget,
     asked: Option<Asked<'_>>,
-) -> Result<Granted, Box<Brokered>> {
-    let granted = granted_by_list(shared, target, asked)?;
+) -> Result<Option<Granted>, Box<Brokered>> {
+    let Some(granted) = granted_by_list(shared, target, asked)? else { return Ok(None) };
     if shared.options.observes {
         shared.observations().see(target, asked);
     }
-    Ok(granted)
+    Ok(Some(granted))
 }
 
 fn granted_by_list(
     shared: &Shared,
     target: &NetTarget,
     asked: Option<Asked<'_>>,
-) -> Result<Granted, Box<Brokered>> {
+) -> Result<Option<Granted>, Box<Brokered>> {
     let refused = |rule, reason: String| Brokered::refused(target, rule, reason);
     match shared.check.rule_on(target, asked) {
         // Observing only adds what no entry covers: an entry that denies still denies.
-        Ruling::Denied(NOT_LISTED, _) if shared.check.observes_at(target) => Ok(Granted::default()),
+        Ruling::Later => Ok(None),
+        Ruling::Denied(NOT_LISTED, _) if shared.check.observes_at(target) => Ok(Some(Granted::default())),
         Ruling::Denied(rule, reason) => {
             let entry = Some(asked).filter(|_| rule == NOT_LISTED);
             let entry = entry.and_then(|asked| suggest_entry::entry_for(target, asked));
@@ -340,7 +350,7 @@ fn granted_by_list(
             // Checked and counted under one lock, so that parallel requests cannot exceed a limit together.
             let mut quotas = shared.quotas.lock().unwrap_or_else(PoisonError::into_inner);
             let taken = quotas.take(&entries, asked.map_or(0, |asked| asked.uploaded()), Instant::now());
-            taken.map_err(|Exhausted { rule, reason }| Box::new(refused(rule, reason)))
+            taken.map(Some).map_err(|Exhausted { rule, reason }| Box::new(refused(rule, reason)))
         }
     }
 }

@@ -155,7 +155,7 @@ impl Entry {
                 "remove `inspect`, or move it to the entry that allows the host",
             ));
         }
-        None
+        self.conditions.contradiction()
     }
 
     pub(super) fn holds(&self, target: &NetTarget) -> bool {

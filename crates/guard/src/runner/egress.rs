@@ -138,12 +138,15 @@ impl Recorder {
 
 /// Adds a request to its event.
 fn with_request(event: AuditEvent, request: Option<&BrokeredRequest>) -> AuditEvent {
-    let Some(BrokeredRequest { method, path, secrets, .. }) = request else { return event };
-    let event = event.with(field::METHOD, method.as_str()).with(field::URL_PATH, path.as_str());
-    match secrets.is_empty() {
-        true => event,
-        false => event.with(field::SECRETS, secrets.clone()),
+    let Some(BrokeredRequest { method, path, secrets, operations, .. }) = request else { return event };
+    let mut event = event.with(field::METHOD, method.as_str()).with(field::URL_PATH, path.as_str());
+    if !secrets.is_empty() {
+        event = event.with(field::SECRETS, secrets.clone());
     }
+    if !operations.is_empty() {
+        event = event.with(field::OPERATIONS, operations.clone());
+    }
+    event
 }
 
 /// Adds the agent, the run and the skill that a connection belongs to.

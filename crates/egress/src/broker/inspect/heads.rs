@@ -88,6 +88,22 @@ pub(super) fn declares_body(head: &request::Parts) -> bool {
         || head.headers.get(header::CONTENT_LENGTH).is_some_and(|length| !is_empty(length))
 }
 
+/// Whether a head declares its body as JSON in UTF-8, without compression, in one way only.
+pub(super) fn declares_json(headers: &HeaderMap) -> bool {
+    let mut kinds = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(kind), None) = (kinds.next().and_then(|kind| kind.to_str().ok()), kinds.next()) else {
+        return false;
+    };
+    let mut words = kind.split(';').map(|word| word.trim().to_ascii_lowercase());
+    let kind = words.next().unwrap_or_default();
+    let is_json = kind == "application/json" || kind.starts_with("application/") && kind.ends_with("+json");
+    let is_plain = |word: String| ["charset=utf-8", "charset=\"utf-8\""].contains(&word.as_str());
+    let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
+    is_json
+        && words.all(is_plain)
+        && codings.all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
 /// Whether a header lists a word.
 fn has_word(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());

@@ -88,6 +88,12 @@ pub(crate) trait BodyFilter: fmt::Debug + Send {
     fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal>;
 }
 
+/// Filters a whole body.
+pub(super) fn filtered(body: Bytes, mut filter: Box<dyn BodyFilter>) -> Result<Bytes, RewriteRefusal> {
+    let (first, rest) = (filter.piece(body)?, filter.end()?);
+    Ok(if rest.is_empty() { first } else { [first, rest].concat().into() })
+}
+
 /// Why a request or response is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RewriteRefusal {

@@ -17,6 +17,7 @@ use super::super::super::conditions::Asked;
 use super::super::super::header_table::overrides_request;
 use super::super::super::host_list::Ruling;
 use super::super::super::match_conditions::BODY_ON_READ;
+use super::super::super::operations::{MAX_READ, Reading};
 use super::super::super::proxy_request::BadRequest;
 use super::super::super::target::NetTarget;
 use super::super::answer::{about, status_of};
@@ -25,14 +26,14 @@ use super::super::quotas::Granted;
 use super::super::refusals::Refused;
 use super::super::relay::{End, Most, Over, Pulse};
 use super::super::resolve_check::Brokered;
-use super::super::tunnel::{granted, too_much};
+use super::super::tunnel::{granted_by, too_much};
 use super::super::{Shared, answer};
 use super::body::{Carried, Ended};
 use super::heads;
 use super::rewrite::{self, BodyRewrite, Inserted, LentUntil, Rewrite, RewriteRefusal};
 use super::stream::{Checks, IN_PLACE_OF_BAD};
 use super::watch::Watch;
-use super::whole::{Room, WholeBodies};
+use super::whole::{Coming, Room, WholeBodies, thrown_away};
 
 /// Serves the client in its protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +79,7 @@ pub(super) struct Inspected {
 }
 
 /// Why a request is not answered by its host.
-enum Stop {
+pub(super) enum Stop {
     /// A refusal to be recorded, and returned with this status code.
     Refused(Box<Brokered>, Option<u16>),
     /// A refusal that was already recorded.
@@ -179,26 +180,45 @@ impl Inspected {
         let on_client = hyper::upgrade::on(&mut request);
         let (head, body) = request.into_parts();
         let mut asked = BrokeredRequest::new(head.method.as_str(), heads::path(&head.uri));
-        let stop = match self.look(&head, !body.is_end_stream()) {
-            Ok(granted) => match self.pass((head, body), &mut asked, granted, on_client).await {
-                Ok(answer) => return Ok(answer),
-                Err(stop) => stop,
-            },
+        let looked = self.is_sound(&head).and_then(|()| self.grant(&head, !body.is_end_stream(), None));
+        let answered = match looked {
+            Ok(Some(granted)) => {
+                self.pass((head, Coming::Stream(body)), &mut asked, granted, on_client).await
+            }
+            Ok(None) => self.pass_as_read((head, body), &mut asked, on_client).await,
             Err(stop) => {
                 // Remaining bytes are read for a moment, so that the client gets to read the response.
                 tokio::spawn(tokio::time::timeout(answer::MOMENT, thrown_away(body)));
-                stop
+                Err(stop)
             }
         };
-        let (refused, status) = match stop {
-            Stop::Recorded(refused) => (refused, None),
-            Stop::Refused(refused, status) => (self.shared.refused(&refused.about(asked)), status),
+        let (refused, status) = match answered {
+            Ok(answer) => return Ok(answer),
+            Err(Stop::Recorded(refused)) => (refused, None),
+            Err(Stop::Refused(refused, status)) => (self.shared.refused(&refused.about(asked)), status),
         };
         Ok(told(&refused, status))
     }
 
-    /// Checks a request by its head.
-    fn look(&self, head: &http::request::Parts, may_have_body: bool) -> Result<Granted, Stop> {
+    /// Reads the body of a request, checks its operations, and sends it.
+    async fn pass_as_read(
+        self: &Arc<Self>,
+        (head, body): (http::request::Parts, Incoming),
+        asked: &mut BrokeredRequest,
+        on_client: hyper::upgrade::OnUpgrade,
+    ) -> Result<Response<Carried>, Stop> {
+        let (bytes, room) = self.whole(body, MAX_READ, None).await?;
+        let reading = Reading::of(heads::declares_json(&head.headers), &bytes);
+        asked.operations = reading.shown();
+        match self.grant(&head, !bytes.is_empty(), Some(&reading))? {
+            Some(granted) => self.pass((head, Coming::Whole(bytes, room)), asked, granted, on_client).await,
+            // Nothing is left that could decide.
+            None => Err(Box::new(Brokered::refused(&self.target, "unseen", "its body was not read")).into()),
+        }
+    }
+
+    /// Checks that a request is one, and that it is for this host.
+    fn is_sound(&self, head: &http::request::Parts) -> Result<(), Stop> {
         // The strict reader replaces a head that it refuses by a placeholder request, so that hyper parses nothing
         // ambiguous.
         if head.method.as_str() == IN_PLACE_OF_BAD
@@ -212,15 +232,25 @@ impl Inspected {
             return Err(Stop::Recorded(Arc::clone(refused)));
         }
         heads::is_for(&self.target, self.wire.scheme(), head).map_err(|bad| self.malformed(bad))?;
-        heads::is_passed_on_whole(head).map_err(|bad| self.malformed(bad))?;
+        heads::is_passed_on_whole(head).map_err(|bad| self.malformed(bad))
+    }
+
+    /// Applies the host list to a request. Nothing is returned if its body decides, and must be read before.
+    fn grant(
+        &self,
+        head: &http::request::Parts,
+        may_have_body: bool,
+        reading: Option<&Reading>,
+    ) -> Result<Option<Granted>, Stop> {
         let asked = Asked {
             overrides: head.headers.keys().any(|name| overrides_request(name.as_str())),
             has_body: heads::declares_body(head),
             upgrades: heads::asks_for_websocket(head),
             head: heads::length(head),
+            reading,
             ..Asked::new(head.method.as_str(), heads::path(&head.uri))
         };
-        let mut granted = granted(&self.shared, &self.target, Some(asked))?;
+        let Some(mut granted) = granted_by(&self.shared, &self.target, Some(asked))? else { return Ok(None) };
         let mut most = Most { bytes: granted.upload, bound: Over::Upload };
         // A declared length above the limit is refused at once, before any byte of it is uploaded.
         let is_longer = |most| heads::content_length(&head.headers).is_some_and(|length| length > most);
@@ -240,10 +270,10 @@ impl Inspected {
         if may_have_body && !asked.has_body && is_refused() {
             granted.upload = Some(0);
         }
-        Ok(granted)
+        Ok(Some(granted))
     }
 
-    fn malformed(&self, bad: BadRequest) -> Stop {
+    pub(super) fn malformed(&self, bad: BadRequest) -> Stop {
         let status = bad.status;
         Stop::Refused(Box::new(self.bad(bad)), Some(status))
     }
@@ -274,7 +304,7 @@ impl Inspected {
     /// Sends an allowed request, and returns the response.
     async fn pass(
         self: &Arc<Self>,
-        (mut head, body): (http::request::Parts, Incoming),
+        (mut head, body): (http::request::Parts, Coming),
         asked: &mut BrokeredRequest,
         granted: Granted,
         on_client: hyper::upgrade::OnUpgrade,
@@ -307,7 +337,7 @@ impl Inspected {
     /// Inserts the secrets of a request, and records it.
     async fn prepare(
         self: &Arc<Self>,
-        (mut head, body): (http::request::Parts, Incoming),
+        (mut head, body): (http::request::Parts, Coming),
         asked: &mut BrokeredRequest,
         granted: Granted,
         ended: &Ended,
@@ -322,29 +352,29 @@ impl Inspected {
         };
         let filter = match rewritten {
             BodyRewrite::Whole { most, then } => {
-                let (bytes, mut room) =
-                    self.whole(body, most.min(granted_bytes(granted)), granted.until).await?;
+                let most = most.min(granted_bytes(granted));
+                let (bytes, room) = match body {
+                    Coming::Stream(body) => self.whole(body, most, granted.until).await?,
+                    Coming::Whole(bytes, room) => (bytes, room),
+                };
                 // The body took time to arrive: this checks lifetimes again, and may shorten them.
                 let bytes = then(&mut head, bytes).map_err(|why| self.against(why))?;
-                // Inserted secrets count as upload as well.
-                if bytes.len() > granted_bytes(granted) {
-                    return Err(Box::new(too_much(&self.target, Over::Upload)).into());
-                }
-                if !room.is_for(bytes.len()) {
-                    return Err(self.no_room());
-                }
-                if !bytes.is_empty() || head.headers.contains_key(header::CONTENT_LENGTH) {
-                    head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
-                }
-                let (ends, exchange) = (until(&mut head), self.begin(asked, &mut head)?);
-                exchange.carried(Over::Upload, bytes.len());
-                let request = Request::from_parts(head, Carried::whole(room.with(bytes)));
-                return Ok((request, Sent { granted, ends, exchange, path: asked.path.clone() }));
+                let ends = until(&mut head);
+                return self.prepare_whole((head, bytes, room), asked, (granted, ends));
             }
             // A missing body needs no filter, and keeps its framing.
-            BodyRewrite::Pieces(_) if body.is_end_stream() => None,
+            BodyRewrite::Pieces(_) if body.is_empty() => None,
             BodyRewrite::Pieces(filter) => Some(filter),
             BodyRewrite::Unchanged => None,
+        };
+        let body = match body {
+            Coming::Stream(body) => body,
+            Coming::Whole(bytes, room) => {
+                let bytes = filter.map_or(Ok(bytes.clone()), |filter| rewrite::filtered(bytes, filter));
+                let bytes = bytes.map_err(|why| self.against(why))?;
+                let ends = until(&mut head);
+                return self.prepare_whole((head, bytes, room), asked, (granted, ends));
+            }
         };
         // A filter that changes the length needs chunked framing, because the length is not known before the end.
         if filter.as_ref().is_some_and(|filter| !filter.keeps_length()) {
@@ -354,6 +384,29 @@ impl Inspected {
         let most = Most { bytes: granted.upload, bound: Over::Upload };
         let known = (self.watch(), Arc::clone(&exchange), Arc::clone(ended));
         let request = Request::from_parts(head, Carried::stream(body, most, ends, filter, known));
+        Ok((request, Sent { granted, ends, exchange, path: asked.path.clone() }))
+    }
+
+    /// Records a request whose body is complete.
+    fn prepare_whole(
+        &self,
+        (mut head, bytes, mut room): (http::request::Parts, Bytes, Room),
+        asked: &mut BrokeredRequest,
+        (granted, ends): (Granted, Option<End>),
+    ) -> Result<(Request<Carried>, Sent), Stop> {
+        // Inserted secrets count as upload as well.
+        if bytes.len() > granted_bytes(granted) {
+            return Err(Box::new(too_much(&self.target, Over::Upload)).into());
+        }
+        if !room.is_for(bytes.len()) {
+            return Err(self.no_room());
+        }
+        if !bytes.is_empty() || head.headers.contains_key(header::CONTENT_LENGTH) {
+            head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+        }
+        let exchange = self.begin(asked, &mut head)?;
+        exchange.carried(Over::Upload, bytes.len());
+        let request = Request::from_parts(head, Carried::whole(room.with(bytes)));
         Ok((request, Sent { granted, ends, exchange, path: asked.path.clone() }))
     }
 
@@ -467,69 +520,6 @@ impl Inspected {
         }
     }
 
-    /// Reads a whole body up to a length, within the lifetime of its entry. Each piece has the timeout of a head, and the whole
-    /// body the idle timeout, because nothing is relayed until then.
-    async fn whole(
-        &self,
-        body: Incoming,
-        most: usize,
-        until: Option<std::time::Instant>,
-    ) -> Result<(Bytes, Room), Stop> {
-        let idle = std::time::Instant::now().checked_add(self.shared.options.idle);
-        // The error message depends on which limit ends first.
-        let is_first = until.is_some_and(|until| idle.is_none_or(|idle| until < idle));
-        let read = self.all_of(body, most);
-        let Some(end) = until.filter(|_| is_first).or(idle) else { return read.await };
-        let late = |_| match is_first {
-            true => Stop::from(Box::new(too_much(&self.target, Over::Lifetime))),
-            false => self.too_slow(),
-        };
-        tokio::time::timeout_at(end.into(), read).await.map_err(late)?
-    }
-
-    fn too_slow(&self) -> Stop {
-        let reason = "all of it has to be read before it goes, and it did not come in time".to_owned();
-        self.malformed(BadRequest { status: 408, rule: "too-slow", reason, fix: None })
-    }
-
-    async fn all_of(&self, body: Incoming, most: usize) -> Result<(Bytes, Room), Stop> {
-        let mut body = std::pin::pin!(body);
-        let (mut all, mut room) = (Vec::new(), Room::new(&self.bodies));
-        let patience = self.shared.options.patience;
-        loop {
-            let next = std::future::poll_fn(|context| body.as_mut().poll_frame(context));
-            let Some(frame) = tokio::time::timeout(patience, next).await.map_err(|_| self.too_slow())? else {
-                break;
-            };
-            let frame = frame.map_err(|why| self.incomplete(&why))?;
-            self.beat();
-            let more = frame.data_ref().map(Bytes::as_ref).unwrap_or_default();
-            let length = all.len().saturating_add(more.len());
-            if length > most {
-                let refused = Brokered {
-                    reason: format!("it must be buffered completely, and is longer than {most} bytes"),
-                    ..too_much(&self.target, Over::Upload)
-                };
-                return Err(Box::new(refused).into());
-            }
-            if !room.is_for(length) {
-                return Err(self.no_room());
-            }
-            all.extend_from_slice(more);
-        }
-        Ok((all.into(), room))
-    }
-
-    /// Returns the refusal for a body when others already use all buffer space.
-    fn no_room(&self) -> Stop {
-        let refused = Brokered {
-            reason: "it must be buffered completely, and the buffers of this run are full".to_owned(),
-            fix: Some("retry when other requests have finished".to_owned()),
-            ..Brokered::refused(&self.target, "too-many-bodies", "")
-        };
-        Stop::Refused(Box::new(refused), None)
-    }
-
     fn against(&self, why: RewriteRefusal) -> Stop {
         Box::new(self.because(why)).into()
     }
@@ -537,12 +527,6 @@ impl Inspected {
     /// Returns the refusal of a request that was allowed and recorded, and failed afterwards.
     fn not_answered(&self, exchange: &Exchange, why: &str) -> Stop {
         Stop::Recorded(exchange.fails(&self.brokered, "cannot-connect", &format!("no response: {why}")))
-    }
-
-    /// Returns the refusal of a request whose body did not arrive.
-    fn incomplete(&self, why: &hyper::Error) -> Stop {
-        let reason = format!("its body is incomplete: {}", with_cause(why));
-        self.malformed(BadRequest { status: 400, rule: "bad-request", reason, fix: None })
     }
 }
 
@@ -559,14 +543,6 @@ pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {}", with_cause(cause)),
         None => error.to_string(),
-    }
-}
-
-/// Reads a body until its end.
-async fn thrown_away(body: Incoming) {
-    let mut body = std::pin::pin!(body);
-    while std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await.is_some_and(|it| it.is_ok())
-    {
     }
 }
 

@@ -3,6 +3,7 @@
 mod headers;
 mod http_2;
 mod leases;
+mod operations;
 mod rewriting;
 
 use std::io::{Read as _, Write as _};
@@ -447,5 +448,5 @@ fn certificates_are_of_one_authority_and_all_different() {
     let found = roots::certificates(files::pem(&[authority.certificate()]).as_bytes()).unwrap();
     let expected: Vec<CertificateDer<'static>> = vec![authority.certificate().clone()];
     assert_eq!(found, expected);
-    assert!(HostList::compile(&["a.example inspect".to_owned()]).unwrap().may_look_into_tls());
+    assert!(HostList::compile(&["a.example inspect".to_owned()]).unwrap().may_inspect());
 }

@@ -1,9 +1,16 @@
-//! Memory for bodies that are read completely before they are sent, limited for all connections together.
+//! Bodies of requests that are read completely before they are sent. Their memory is limited for all connections together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
-use hyper::body::Bytes;
+use hyper::body::{Body as _, Bytes, Incoming};
+
+use super::super::super::proxy_request::BadRequest;
+use super::super::relay::Over;
+use super::super::resolve_check::Brokered;
+use super::super::tunnel::too_much;
+use super::serve::{Inspected, Stop, with_cause};
 
 /// Maximum memory of whole bodies.
 const MAX_BYTES: usize = 64 << 20;
@@ -50,6 +57,102 @@ impl Room {
 impl Drop for Room {
     fn drop(&mut self) {
         self.of.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// The body of a request.
+pub(super) enum Coming {
+    Stream(Incoming),
+    /// A body that was read to decide on the request.
+    Whole(Bytes, Room),
+}
+
+impl Coming {
+    /// Whether it is empty.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Stream(body) => body.is_end_stream(),
+            Self::Whole(bytes, _) => bytes.is_empty(),
+        }
+    }
+}
+
+impl Inspected {
+    /// Reads a whole body up to a length, within the lifetime of its entry. Each piece has the timeout of a head, and the whole
+    /// body the idle timeout, because nothing is relayed until then.
+    pub(super) async fn whole(
+        &self,
+        body: Incoming,
+        most: usize,
+        until: Option<Instant>,
+    ) -> Result<(Bytes, Room), Stop> {
+        let idle = Instant::now().checked_add(self.shared.options.idle);
+        // The error message depends on which limit ends first.
+        let is_first = until.is_some_and(|until| idle.is_none_or(|idle| until < idle));
+        let read = self.all_of(body, most);
+        let Some(end) = until.filter(|_| is_first).or(idle) else { return read.await };
+        let late = |_| match is_first {
+            true => Stop::from(Box::new(too_much(&self.target, Over::Lifetime))),
+            false => self.too_slow(),
+        };
+        tokio::time::timeout_at(end.into(), read).await.map_err(late)?
+    }
+
+    fn too_slow(&self) -> Stop {
+        let reason = "all of it has to be read before it goes, and it did not come in time".to_owned();
+        self.malformed(BadRequest { status: 408, rule: "too-slow", reason, fix: None })
+    }
+
+    async fn all_of(&self, body: Incoming, most: usize) -> Result<(Bytes, Room), Stop> {
+        let mut body = std::pin::pin!(body);
+        let (mut all, mut room) = (Vec::new(), Room::new(&self.bodies));
+        let patience = self.shared.options.patience;
+        loop {
+            let next = std::future::poll_fn(|context| body.as_mut().poll_frame(context));
+            let Some(frame) = tokio::time::timeout(patience, next).await.map_err(|_| self.too_slow())? else {
+                break;
+            };
+            let frame = frame.map_err(|why| self.incomplete(&why))?;
+            self.pulse.beat();
+            let more = frame.data_ref().map(Bytes::as_ref).unwrap_or_default();
+            let length = all.len().saturating_add(more.len());
+            if length > most {
+                let refused = Brokered {
+                    reason: format!("it must be buffered completely, and is longer than {most} bytes"),
+                    ..too_much(&self.target, Over::Upload)
+                };
+                return Err(Box::new(refused).into());
+            }
+            if !room.is_for(length) {
+                return Err(self.no_room());
+            }
+            all.extend_from_slice(more);
+        }
+        Ok((all.into(), room))
+    }
+
+    /// Returns the refusal for a body when others already use all buffer space.
+    pub(super) fn no_room(&self) -> Stop {
+        let refused = Brokered {
+            reason: "it must be buffered completely, and the buffers of this run are full".to_owned(),
+            fix: Some("retry when other requests have finished".to_owned()),
+            ..Brokered::refused(&self.target, "too-many-bodies", "")
+        };
+        Stop::Refused(Box::new(refused), None)
+    }
+
+    /// Returns the refusal of a request whose body did not arrive.
+    fn incomplete(&self, why: &hyper::Error) -> Stop {
+        let reason = format!("its body is incomplete: {}", with_cause(why));
+        self.malformed(BadRequest { status: 400, rule: "bad-request", reason, fix: None })
+    }
+}
+
+/// Reads a body until its end.
+pub(super) async fn thrown_away(body: Incoming) {
+    let mut body = std::pin::pin!(body);
+    while std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await.is_some_and(|it| it.is_ok())
+    {
     }
 }
 

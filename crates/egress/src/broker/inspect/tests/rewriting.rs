@@ -7,7 +7,7 @@ use super::*;
 struct Swap;
 
 #[derive(Debug)]
-struct Upper(&'static str);
+pub(super) struct Upper(pub(super) &'static str);
 
 impl BodyFilter for Upper {
     fn keeps_length(&self) -> bool {
