@@ -15,6 +15,7 @@ mod corpus;
 mod fed_jail;
 mod option_oracle;
 mod oracle;
+mod own_folder;
 
 use std::process::ExitCode;
 

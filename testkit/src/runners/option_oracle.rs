@@ -6,9 +6,10 @@
 //! has got around such rules. An example of that crate decides; what it allows runs in a jail of namespaces, with secrets to read,
 //! places to write and a program to start (`option_oracle/inside.rs`). The
 //! workspace is hostile: its settings, message catalogues and names of files start that program if anything obeys them
-//! (`option_oracle/hostile_files.rs`).
+//! (`option_oracle/hostile_files.rs`). Some commands are code for an interpreter (`option_oracle/inline_code.rs`).
 
 mod hostile_files;
+mod inline_code;
 mod inside;
 mod jail;
 mod texts;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 use testkit::{Echo, Program, Stop, Workspace};
 
+use crate::own_folder::OwnFolder;
 pub(crate) use inside::run_if_jailed;
 use texts::Generator;
 
@@ -33,7 +35,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     jail::works().map_err(Stop::skipped)?;
     let oracle = Oracle {
         judge: workspace.target.join("debug/examples/allowed"),
-        folder: workspace.target.join("option-oracle"),
+        folder: OwnFolder::new(&workspace.target.join("option-oracle"), &seed.to_string())
+            .map_err(|error| Stop::failed(error.to_string()))?,
     };
     let (note, harm) = oracle.try_out(count, seed).map_err(|error| Stop::failed(error.to_string()))?;
     harm.iter().for_each(|line| println!("{line}"));
@@ -43,13 +46,12 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 
 struct Oracle {
     judge: PathBuf,
-    folder: PathBuf,
+    folder: OwnFolder,
 }
 
 impl Oracle {
     /// Generates commands, and returns the sums and what did harm although it is allowed.
     fn try_out(&self, count: usize, seed: usize) -> std::io::Result<(String, Vec<String>)> {
-        std::fs::create_dir_all(&self.folder)?;
         let commands = Program::new(&self.judge).arg("commands").read()?;
         let texts = Generator::new(&commands, seed).texts(count);
         let shells = jail::shells();
@@ -77,7 +79,7 @@ impl Oracle {
 
     /// Returns the commands that are allowed for a shell.
     fn allowed(&self, shell: &str, texts: &[String]) -> std::io::Result<Vec<String>> {
-        let file = self.folder.join(format!("{shell}.texts"));
+        let file = self.folder.file(&format!("{shell}.texts"));
         std::fs::write(&file, joined(texts))?;
         let judge = Program::new(&self.judge).args(["decide", shell]).arg(&file).arg(inside::WORK);
         let decided = judge.run(Echo::Kept)?.text;

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use testkit::{Echo, Program, Stop, Workspace};
 
+use crate::own_folder::OwnFolder;
 pub(crate) use inside::run_if_jailed;
 use jail::Jail;
 
@@ -48,7 +49,8 @@ struct Asked {
     judge: PathBuf,
     /// The second judge, which decides whether a text with a reservation would be allowed.
     policy: PathBuf,
-    folder: PathBuf,
+    /// Has a folder for each run.
+    top: PathBuf,
     shell: &'static str,
     count: usize,
     seed: usize,
@@ -61,7 +63,7 @@ impl Asked {
         Some(Self {
             judge: workspace.target.join("debug/examples/oracle"),
             policy: workspace.target.join("debug/examples/judged"),
-            folder: workspace.target.join("oracle").join(shell),
+            top: workspace.target.join("oracle"),
             shell,
             count: count.parse().ok()?,
             seed: seed.parse().ok()?,
@@ -74,12 +76,14 @@ impl Asked {
 
     /// Runs the batches side by side, one jail a core, and returns their reports.
     fn all_batches(&self) -> std::io::Result<Vec<String>> {
-        std::fs::create_dir_all(&self.folder)?;
+        let folder = &OwnFolder::new(&self.top, &format!("{}-{}", self.shell, self.seed))?;
         let batches = self.batches();
         let workers = std::thread::available_parallelism().map_or(1, usize::from).min(batches.max(1));
         let batches_of = |worker: usize| (worker..batches).step_by(workers);
         let reports = std::thread::scope(|scope| {
-            let work = |worker| move || batches_of(worker).map(|batch| self.batch(batch)).collect::<Vec<_>>();
+            let work = |worker| {
+                move || batches_of(worker).map(|batch| self.batch(batch, folder)).collect::<Vec<_>>()
+            };
             let running: Vec<_> = (0..workers).map(|worker| scope.spawn(work(worker))).collect();
             running.into_iter().flat_map(|one| one.join().unwrap_or_default()).collect::<Vec<_>>()
         });
@@ -87,12 +91,12 @@ impl Asked {
     }
 
     /// Generates the commands of a batch, runs them, and has the runs judged.
-    fn batch(&self, number: usize) -> std::io::Result<String> {
+    fn batch(&self, number: usize, folder: &OwnFolder) -> std::io::Result<String> {
         let size = BATCH.min(self.count - number * BATCH);
         let seed = (self.seed * 100_000 + number).to_string();
         let generate = Program::new(&self.judge).args(["generate", self.shell, &seed, &size.to_string()]);
         let texts = generate.read()?;
-        let file = |kind: &str| self.folder.join(format!("{number}.{kind}"));
+        let file = |kind: &str| folder.file(&format!("{number}.{kind}"));
         std::fs::write(file("texts"), &texts)?;
         std::fs::write(file("runs"), Jail::of(self.shell).run(&texts)?)?;
         let judge = Program::new(&self.judge).args(["judge", self.shell]);

@@ -177,7 +177,14 @@ fn fits(foreseen: &[Arg<'_>], open_ended: bool, ran: &[String]) -> bool {
 
 /// Whether a word that is certain became `found`: `find` and `xargs` put names in place of `{}`.
 fn is_word(word: &str, found: &str) -> bool {
-    word == found || word.contains("{}") || at_home(word) == found || without_letters(word) == found
+    let spellings = [at_home(word), without_letters(word)];
+    word == found || word.contains("{}") || spellings.iter().any(|one| one == found) || is_cut(word, found)
+}
+
+/// Whether busybox cut a word: it leaves `~NAME` of an unknown user, as bash does, but loses the rest of the path. What is left is
+/// a file of the working directory, which is judged more strictly as a place in a home directory.
+fn is_cut(word: &str, found: &str) -> bool {
+    found.len() > 1 && found.starts_with('~') && word.split_once('/').is_some_and(|(user, _)| user == found)
 }
 
 /// Returns bash's reading of `$'\u00e9'` where the locale has no such letter: the escape itself, in capitals. It is
@@ -230,6 +237,9 @@ mod tests {
         assert_eq!(missed("ls a", &[&["ls", "b"]]), 1);
         assert_eq!(missed("ls 'a b'", &[&["ls", "a", "b"]]), 1);
         assert_eq!(missed("find . -exec ls {}$x +", &[&["ls", "./a"]]), 0);
+        assert_eq!(missed("ls ~=/x ~no/y/z", &[&["ls", "~=", "~no"]]), 0);
+        assert_eq!(missed("ls ~=/x", &[&["ls", "/x"]]), 1);
+        assert_eq!(missed("ls ~/x", &[&["ls", "~"]]), 1);
         assert_eq!(missed("ls $'\\u00ee'", &[&["ls", "\\u00EE"]]), 0);
         assert_eq!(missed("ls $'\\u00ee'", &[&["ls", "\\u00EF"]]), 1);
     }

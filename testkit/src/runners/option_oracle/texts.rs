@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::inline_code;
 use super::vocabulary::{self, Vocabulary};
 
 /// Values with which an option, a variable or an operand does harm if it is a program, a file to write or to read, or a script.
@@ -311,7 +312,10 @@ impl Generator {
     }
 
     fn text(&mut self) -> String {
-        let kind = self.below(20);
+        let kind = self.below(21);
+        if kind == 20 {
+            return inline_code::text(|most| self.below(most));
+        }
         let scripts = if kind < 4 { self.with_script() } else { None };
         if let Some(text) = scripts {
             return text;
@@ -418,7 +422,7 @@ const BUILTINS: &[&str] = &[
     "typeset", "ulimit", "umask", "unset", "wait",
 ];
 
-fn quoted(script: &str) -> String {
+pub(super) fn quoted(script: &str) -> String {
     format!("'{}'", script.replace('\'', "'\\''"))
 }
 

@@ -1,8 +1,8 @@
 //! The reader of shell commands beside other parsers.
 //!
 //! `cargo run --release` measures the median CPU time of the thread for one command over the rounds, and how many
-//! times as long the others take. `cargo run --release -- opinions FILE` reads NUL-separated texts (such as those of
-//! `cargo xtask oracle`, in `target/oracle`), and prints the commands in which another parser finds a program that
+//! times as long the others take. `cargo run --release -- opinions FILE` reads NUL-separated texts (such as those that
+//! `target/debug/examples/oracle generate bash 1 1000` prints), and prints the commands in which another parser finds a program that
 //! ours does not list although it read the text without any reservation.
 
 use std::hint::black_box;
