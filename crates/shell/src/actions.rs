@@ -20,6 +20,8 @@ pub struct Actions<'t> {
     pub assignments: Vec<Assignment<'t>>,
     /// The variables whose values commands receive, by command.
     pub uses: Vec<VariableUse>,
+    /// The variables whose values `[[ … ]]`, `case` and `(( … ))` compare.
+    pub comparisons: Vec<Comparison>,
     /// Every substitution, also in texts that a nested shell runs.
     pub substitutions: Vec<Substitution>,
     /// Hazards: parts that may do more than the lists above contain.
@@ -40,8 +42,20 @@ pub struct Actions<'t> {
 pub struct VariableUse {
     /// Their names. `${!…}` is one that a variable names (`${!x}`), and `${…}` for any, where there are too many.
     pub names: Vec<String>,
+    /// Those of them of which a command may receive a part, or a modified value.
+    pub parts: Vec<String>,
     /// The programs that receive them, by their indices in [`Actions::runs`].
     pub runs: Range<usize>,
+}
+
+/// Variables whose values a condition of the shell compares: `[[ $x == a* ]]`, `case $x in`. That a variable is empty is not listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// Their names, as in a [`VariableUse`].
+    pub names: Vec<String>,
+    /// The position of the condition.
+    pub span: Span,
 }
 
 /// A program, builtin or function that can run.

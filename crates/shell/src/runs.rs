@@ -22,16 +22,15 @@ use crate::call_chain::{self, CallChain};
 use crate::options::{ReadOptions, Shell};
 use crate::parser::{self, Admission, Parsed};
 use crate::partial;
-use crate::shown::Shown;
+use crate::payload;
+use crate::shown::{Named, Shown};
 use crate::span::Span;
 use crate::text::Origin;
-use crate::tree::{
-    Command, Compound, Heredoc, Item, Join, Kind, List, Operand, Pipeline, Prefix, Role, Word,
-};
-use crate::values::{Holds, Value, Values};
+use crate::tree::{Command, Compound, Heredoc, Item, Join, Kind, List, Pipeline, Prefix, Word};
+use crate::values::{Value, Values};
 use crate::var_sources::VarSources;
-use crate::{evaluated, payload};
 
+mod conditions;
 mod expansions;
 mod simple;
 mod values;
@@ -255,19 +254,6 @@ impl<'t, 'o> Walk<'t, 'o> {
         }
     }
 
-    fn operand(&mut self, operand: &Operand<'t>, context: Context<'_, 't>) {
-        let word = &operand.word;
-        self.word(word, context);
-        let most = match operand.role {
-            Role::Text => return,
-            Role::Number => Holds::Number,
-            Role::Name => Holds::Word,
-        };
-        self.evaluates_names = true;
-        evaluated::text(self, &single(word.pieces()), word.span, context);
-        self.evaluated_word(word.pieces(), most, word.span, context);
-    }
-
     fn command(&mut self, command: &Command<'t>, context: Context<'_, 't>) {
         match command {
             Command::Simple(simple) => self.simple(simple, context),
@@ -308,18 +294,22 @@ impl<'t, 'o> Walk<'t, 'o> {
                 self.known.leave(assigned);
             }
             Kind::Case { words, arms } => {
+                let around = self.shown.begin();
                 self.words(words, context);
+                let named = self.shown.end(around);
+                self.compared(named.names, compound.span);
                 self.clauses(arms, false, maybe);
             }
             Kind::Arithmetic { text, inside, span } => {
                 self.evaluates_names = true;
+                let around = self.shown.begin();
                 self.expansions(inside, context);
+                let named = self.shown.end(around);
+                self.compared(named.names, *span);
                 self.arithmetic(text, *span, context);
             }
             Kind::Test(operands) => {
-                let around = self.shown.begin();
-                operands.iter().for_each(|operand| self.operand(operand, context));
-                let shown = self.shown.end(around);
+                let shown = self.test(operands, compound.span, context);
                 // The matches of an expression are stored: `[[ $x =~ (.*) ]]`.
                 ["BASH_REMATCH", "MATCH", "match"].iter().for_each(|name| self.shown.copy(name, &shown));
             }
@@ -355,7 +345,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         self.words(words, context);
         self.remember(words);
         let (mentioned, shown) = (self.var_sources.end(around), self.shown.end(shown));
-        self.shown.copy(name, &shown);
+        self.shown.copy(name, &shown.names);
         self.var_sources.set(name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
         let value = match words {
             // The arguments of the script, or a user's choice.
@@ -437,9 +427,10 @@ impl<'t, 'o> Walk<'t, 'o> {
     }
 
     /// Lists that commands receive the values of variables.
-    fn uses(&mut self, names: Vec<String>, runs: Range<usize>) {
+    fn uses(&mut self, named: Named, runs: Range<usize>) {
+        let Named { names, parts } = named;
         if !names.is_empty() && !runs.is_empty() {
-            self.actions.uses.push(VariableUse { names, runs });
+            self.actions.uses.push(VariableUse { names, parts, runs });
         }
     }
 

@@ -13,35 +13,52 @@ const ANY: &str = "${…}";
 /// More variables than anyone names in a command, or copies into one variable.
 const MAX_NAMES: usize = 64;
 
+/// The variables named in a part of a text.
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    /// Their names.
+    pub(crate) names: Vec<String>,
+    /// Those of them of which a part may be inserted: `${x%a}`, or a copy, which may be of a part.
+    pub(crate) parts: Vec<String>,
+}
+
 /// The variables named in the current part, and those whose values others contain.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
-    named: Vec<String>,
+    named: Named,
     copies: HashMap<String, Vec<String>>,
 }
 
 impl Shown {
     /// Starts a collection. Returns the surrounding one.
-    pub(crate) fn begin(&mut self) -> Vec<String> {
+    pub(crate) fn begin(&mut self) -> Named {
         std::mem::take(&mut self.named)
     }
 
     /// Returns the names collected since, and restores the surrounding collection.
-    pub(crate) fn end(&mut self, around: Vec<String>) -> Vec<String> {
+    pub(crate) fn end(&mut self, around: Named) -> Named {
         std::mem::replace(&mut self.named, around)
     }
 
     /// Notes that the value of a variable is inserted.
     pub(crate) fn name(&mut self, name: &str) {
-        add(&mut self.named, name);
+        add(&mut self.named.names, name);
         for copied in self.copies.get(name).into_iter().flatten() {
-            add(&mut self.named, copied);
+            add(&mut self.named.names, copied);
+            add(&mut self.named.parts, copied);
         }
+    }
+
+    /// Notes that a part of the value of a variable is inserted, or a modified value.
+    pub(crate) fn part(&mut self, name: &str) {
+        self.name(name);
+        add(&mut self.named.parts, name);
     }
 
     /// Records an indirection: the value of a variable is inserted whose name is in another variable.
     pub(crate) fn name_by_reference(&mut self) {
-        add(&mut self.named, BY_REFERENCE);
+        add(&mut self.named.names, BY_REFERENCE);
+        add(&mut self.named.parts, BY_REFERENCE);
     }
 
     /// Records that a variable may contain the values of others.

@@ -77,6 +77,10 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if self.shell() == Shell::Zsh && may_assign && self.text.slice(start, start + 1) == "{" {
             return Err(self.refuse(ReadErrorKind::ZshSyntax, start));
         }
+        // Behind this word, busybox takes `||` and `&&` for words too.
+        if self.shell() == Shell::Sh && word.bare().is_some_and(|text| text == "[[") {
+            return Err(self.refuse(ReadErrorKind::Dialect, start));
+        }
         // `declare x=(a b)` and similar builtins accept an array where other commands take a word.
         let declares = command.words.first().and_then(Word::bare).is_some_and(|name| is_declaration(name));
         command.words.push(word);

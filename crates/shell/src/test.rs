@@ -4,7 +4,7 @@ use crate::grammar::Keyword;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
 use crate::read_error::ReadErrorKind;
-use crate::tree::{Kind, Operand, Role, Word};
+use crate::tree::{Kind, Operand, Piece, Role, Word};
 use crate::word::WordContext;
 
 impl<'t> Parser<'t, '_, '_, '_> {
@@ -85,12 +85,17 @@ impl<'t> Parser<'t, '_, '_, '_> {
             }
         };
         let Some((context, role)) = sides else {
-            operands.push(Operand { word: first, role: Role::Text });
+            operands.push(Operand { word: first, role: Role::Alone });
             return Ok(());
         };
-        operands.push(Operand { word: first, role });
         self.skip_blanks();
         let word = self.test_word(context)?;
+        // Comparing with nothing is asking whether there is a value.
+        let is_empty = |word: &Word<'_>| {
+            word.pieces().iter().all(|piece| matches!(piece, Piece::Quoted(text) if text.is_empty()))
+        };
+        let role = if role == Role::Text && is_empty(&word) { Role::Alone } else { role };
+        operands.push(Operand { word: first, role });
         operands.push(Operand { word, role });
         Ok(())
     }
@@ -122,7 +127,7 @@ fn unary(name: &str) -> Option<Role> {
     let mut letters = name.strip_prefix('-')?.chars();
     match (letters.next()?, letters.next()) {
         ('v' | 'R', None) => Some(Role::Name),
-        (letter, None) if "abcdefghknoprstuwxzGLNOS".contains(letter) => Some(Role::Text),
+        (letter, None) if "abcdefghknoprstuwxzGLNOS".contains(letter) => Some(Role::Alone),
         _ => None,
     }
 }

@@ -111,8 +111,10 @@ pub(crate) struct Operand<'t> {
 /// Use of a word in `[[ … ]]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Compared, matched or looked up as a file.
+    /// Compared or matched with another.
     Text,
+    /// Tested by itself: whether it is empty, or what kind of file it names.
+    Alone,
     /// Evaluated as arithmetic, quoted or not.
     Number,
     /// Used as the name of a variable, which may have a subscript that is evaluated.
@@ -313,6 +315,8 @@ pub(crate) enum ParameterResult {
     Whole,
     /// A number that is counted: `${#x}`.
     Count,
+    /// The value, or another in its place: `${x:-a}`, `${x+a}`.
+    Defaulted,
     /// A part of the value, or a modified value.
     Changed,
     /// The value, after an assignment to the variable: `${x:=a}`.

@@ -64,6 +64,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             (b'}', _) if counts => ParameterResult::Count,
             (b'}', _) => ParameterResult::Whole,
             (b'=', _) | (b':', b'=') => ParameterResult::Assigned,
+            (b'-' | b'+' | b'?', _) | (b':', b'-' | b'+' | b'?') => ParameterResult::Defaulted,
             // zsh(1): `${name::=word}` assigns always.
             (b':', b':') if self.shell() == Shell::Zsh => ParameterResult::Assigned,
             _ => ParameterResult::Changed,

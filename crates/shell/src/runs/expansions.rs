@@ -81,8 +81,10 @@ impl<'t> Walk<'t, '_> {
             }
             ExpansionKind::Parameter { name, action, result, evaluated, inside } => {
                 self.var_sources.mention(name);
-                if *result != ParameterResult::Count {
-                    self.shown.name(name);
+                match result {
+                    ParameterResult::Count => {}
+                    ParameterResult::Changed => self.shown.part(name),
+                    _ => self.shown.name(name),
                 }
                 if *action == Action::Reference {
                     self.shown.name_by_reference();

@@ -21,15 +21,15 @@ impl<'t> Walk<'t, '_> {
     pub(super) fn simple(&mut self, simple: &Simple<'t>, context: Context<'_, 't>) {
         let (around, start, set) = (self.shown.begin(), self.next(), self.actions.assignments.len());
         self.simple_command(simple, context);
-        let names = self.shown.end(around);
-        if names.is_empty() {
+        let named = self.shown.end(around);
+        if named.names.is_empty() {
             return;
         }
         // A variable that it sets may contain its input: `read x <<< $y`.
         let set: Vec<String> =
             self.actions.assignments.iter().skip(set).map(|assignment| assignment.name.to_string()).collect();
-        set.iter().for_each(|name| self.shown.copy(name, &names));
-        self.uses(names, start..self.next());
+        set.iter().for_each(|name| self.shown.copy(name, &named.names));
+        self.uses(named, start..self.next());
     }
 
     fn simple_command(&mut self, simple: &Simple<'t>, context: Context<'_, 't>) {
@@ -135,7 +135,7 @@ impl<'t> Walk<'t, '_> {
         };
         self.keys(&assigned.name, &assigned.value, context);
         let (mentioned, shown) = (self.var_sources.end(around), self.shown.end(shown));
-        self.shown.copy(&assigned.name, &shown);
+        self.shown.copy(&assigned.name, &shown.names);
         self.var_sources
             .set(&assigned.name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
         let set = Set { value: known, is_definite: true, scope };

@@ -153,6 +153,8 @@ fn what_only_bash_knows_is_refused_for_sh() {
         "function f { a; }",
         "a {fd}> b",
         "a 22> b",
+        "rm a [[ b",
+        "x=1 a [[ || b",
     ] {
         assert!(read(text, Shell::Bash).is_ok(), "{text}");
         assert_eq!(read(text, Shell::Sh).err(), Some(Dialect), "{text}");
