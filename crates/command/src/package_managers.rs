@@ -1,6 +1,6 @@
 //! Package managers: which registry they use, and which of their subcommands install or download packages.
 //!
-//! One table for the hazard `install-package`, and for the hosts that a sandbox reaches once an installation is approved.
+//! One table for the hazards `install-package` and `install-from-anywhere`, and for the hosts that a sandbox reaches once an installation is approved.
 
 use stockade_shell::lookup::last_name;
 use stockade_shell::{Arg, Run};
@@ -62,7 +62,7 @@ struct PackageManager {
 const ANY: &[&str] = &["*"];
 
 #[rustfmt::skip]
-static MANAGERS: &[PackageManager] = {
+const MANAGERS: &[PackageManager] = {
     use PackageRegistry as R;
     use PackageUse::{Builds, Installs};
     &[
@@ -100,6 +100,50 @@ static MANAGERS: &[PackageManager] = {
         PackageManager { programs: &["cpan", "cpanm"], registry: R::Cpan, bare: None, installs: ANY, downloads: &[], builds: &[] },
     ]
 };
+
+/// The programs of the table.
+pub(crate) const PROGRAMS: &[&str] = {
+    const ALL: [&str; count()] = joined(&[]);
+    &ALL
+};
+
+/// The programs of the table, and those that are only asked to install, for which no host is opened.
+pub(crate) const INSTALLERS: &[&str] = {
+    const OTHERS: &[&str] = &["brew", "easy_install"];
+    const ALL: [&str; count() + OTHERS.len()] = joined(OTHERS);
+    &ALL
+};
+
+#[expect(clippy::indexing_slicing, reason = "runs at compile time")]
+const fn count() -> usize {
+    let (mut row, mut count) = (0, 0);
+    while row < MANAGERS.len() {
+        count += MANAGERS[row].programs.len();
+        row += 1;
+    }
+    count
+}
+
+/// Returns the programs of all rows, and others.
+#[expect(clippy::indexing_slicing, reason = "runs at compile time")]
+const fn joined<const N: usize>(others: &[&'static str]) -> [&'static str; N] {
+    let (mut all, mut next, mut row) = ([""; N], 0, 0);
+    while row <= MANAGERS.len() {
+        let programs = if row < MANAGERS.len() { MANAGERS[row].programs } else { others };
+        let mut at = 0;
+        while at < programs.len() {
+            all[next] = programs[at];
+            (next, at) = (next + 1, at + 1);
+        }
+        row += 1;
+    }
+    all
+}
+
+/// Whether every word of the program names a package: `npx cowsay`, `cpanm URL`.
+pub(crate) fn installs_any(program: &str) -> bool {
+    MANAGERS.iter().any(|manager| manager.programs.contains(&program) && manager.installs == ANY)
+}
 
 /// Returns the registry of the package manager that a command runs and what it does with packages, if it needs the registry.
 #[must_use]

@@ -3,7 +3,7 @@
 use super::Floor::{Ask, Sandbox};
 use super::command::Command;
 use super::shape::Shape;
-use crate::package_managers::{PackageUse, use_of};
+use crate::package_managers::{INSTALLERS, PROGRAMS, PackageUse, installs_any, use_of};
 use crate::rules::aliases::full_name;
 use stockade_shell::Arg;
 
@@ -12,30 +12,7 @@ pub(super) const SHAPES: &[Shape] = &[
         // T1195: a URL can serve another package to each client, and no registry withdraws a malicious one.
         id: "install-from-anywhere",
         floor: Ask,
-        programs: &[
-            "npm",
-            "pnpm",
-            "yarn",
-            "bun",
-            "npx",
-            "bunx",
-            "pip",
-            "pip3",
-            "pipx",
-            "uv",
-            "uvx",
-            "gem",
-            "cargo",
-            "go",
-            "brew",
-            "easy_install",
-            "conda",
-            "composer",
-            "luarocks",
-            "cpan",
-            "cpanm",
-            "deno",
-        ],
+        programs: INSTALLERS,
         fires: installs_from_anywhere,
         reason: "installs and runs code from a URL instead of a package registry",
         fix: "install a released version from the registry",
@@ -51,6 +28,11 @@ pub(super) const SHAPES: &[Shape] = &[
             "pip install --extra-index-url http://e x",
             "npm install x --registry http://e",
             "deno run https://e.example/x.ts",
+            "pnpx https://e.example/x.tgz",
+            "cpanm https://e.example/x.tar.gz",
+            "easy_install https://e.example/x.tar.gz",
+            "poetry add git+https://e.example/x",
+            "mamba install x --source http://e",
         ],
         clean: &[
             "npm install",
@@ -60,6 +42,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "pip list",
             "cargo install ripgrep",
             "pip install -r requirements.txt",
+            "mvn -Durl=https://e.example package",
         ],
     },
     Shape {
@@ -67,37 +50,7 @@ pub(super) const SHAPES: &[Shape] = &[
         // projects.
         id: "install-package",
         floor: Sandbox,
-        programs: &[
-            "npm",
-            "pnpm",
-            "yarn",
-            "bun",
-            "npx",
-            "bunx",
-            "pnpx",
-            "pip",
-            "pip3",
-            "pipx",
-            "uv",
-            "uvx",
-            "poetry",
-            "pdm",
-            "pipenv",
-            "hatch",
-            "rye",
-            "gem",
-            "cargo",
-            "go",
-            "conda",
-            "mamba",
-            "micromamba",
-            "composer",
-            "luarocks",
-            "cpan",
-            "cpanm",
-            "dotnet",
-            "nuget",
-        ],
+        programs: PROGRAMS,
         fires: installs_a_package,
         reason: "installs a package, whose install scripts run",
         fix: "add --ignore-scripts, or install in a sandbox",
@@ -319,11 +272,9 @@ fn installs_from_anywhere(command: &Command<'_, '_>) -> bool {
         .iter()
         .any(|start| word.starts_with(start))
     };
-    let addressed = command
-        .operands()
-        .skip(usize::from(!matches!(command.name, "npx" | "bunx" | "uvx")))
-        .filter_map(Arg::known)
-        .any(is_address);
+    let names_packages = installs_any(command.name) || command.name == "easy_install";
+    let addressed =
+        command.operands().skip(usize::from(!names_packages)).filter_map(Arg::known).any(is_address);
     let other_registry = command.known().any(|word| {
         let name = word.split_once('=').map_or(word, |(name, _)| name);
         matches!(
@@ -339,7 +290,7 @@ fn installs_from_anywhere(command: &Command<'_, '_>) -> bool {
     }) || matches!(command.name, "pip" | "pip3") && command.has("-i -f");
     let from_git =
         matches!(command.name, "cargo" | "brew") && command.has("--git") || command.is_sub(&["tap"]);
-    let installs = matches!(command.name, "npx" | "bunx" | "uvx" | "easy_install")
+    let installs = names_packages
         || command.is_sub(&[
             "install", "i", "add", "exec", "dlx", "x", "run", "require", "pip", "tool", "tap", "eval",
         ]);
