@@ -125,7 +125,7 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
         fires: |command| match command.name {
             "iptables" | "ip6tables" => {
-                !command.has("-L --list -S --list-rules -V -h --help -C --check")
+                !command.has("-L --list -S --list-rules -V --version -h --help -C --check")
                     || command.has("-F --flush -A -D -I -P -X --append --delete --insert --policy")
             }
             "nft" => !command.is_sub(&["list", "describe"]),
@@ -142,7 +142,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "nft flush ruleset",
             "setenforce 0",
         ],
-        clean: &["iptables -L -n", "ufw status", "nft list ruleset"],
+        clean: &["iptables -L -n", "iptables --version", "ufw status", "nft list ruleset"],
     },
     Shape {
         // Everything that follows runs with rights that the rules for this user do not describe.

@@ -66,7 +66,8 @@ const MORE_WITH_VERSION: &str = "sqlite3 psql mysql mariadb redis-cli redis-serv
     erl kotlinc scala sbt clojure lein bazelisk ccache sccache protoc buf gofmt golangci-lint shellcheck shfmt hadolint yamllint \
     actionlint pre-commit tflint ansible ansible-playbook vagrant packer minikube kind k9s kustomize skaffold eksctl istioctl argocd \
     flux git-lfs delta bat fd fzf exa eza lsd zoxide starship hyperfine tokei cloc fdfind batcat ipython jupyter sphinx-build mkdocs \
-    coverage isort pyright bandit ts-node tsx webpack vite rollup esbuild parcel turbo nx lerna cypress playwright storybook";
+    coverage isort pyright bandit ts-node tsx webpack vite rollup esbuild parcel turbo nx lerna cypress playwright storybook mkfs mke2fs \
+    mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat";
 
 /// Known programs that only print their version or help.
 fn versions_of(position: usize, programs: &[&str]) -> CommandRule {
@@ -497,6 +498,7 @@ static ROWS: &[Row] = rows! {
         bzip2|xz|zstd|rename|mktemp|mkfifo|unlink|cpio|sponge|unrar|7z|bsdtar|dos2unix|unix2dos|fallocate|setfacl": "changes files", [],
         ["rm -rf build", "mkdir -p a"], ["ls"];
     // The system.
+    "job-signals" Allow "kill -l": "lists the names of signals", [Operands(0)], ["kill -l"], ["kill -l 9 1", "kill -9 1", "kill"];
     "system" Ask "chown|chgrp|systemctl|service|kill|killall|pkill|mount|umount|crontab|at|batch|gpg|openssl|ssh-keygen|\
         ssh-add|ssh-agent|nmap|tcpdump|strace|ltrace|gdb|lldb|launchctl|iptables|nft|ufw|useradd|usermod|userdel|groupadd|passwd|\
         chpasswd|visudo|sysctl|insmod|modprobe|rmmod|reboot|shutdown|halt|poweroff|init|telinit|journalctl|loginctl|hostnamectl|\

@@ -22,7 +22,7 @@ pub(super) static SHELL: [Listed; 19] = [
     builtin(&["local", "declare", "typeset", "export", "readonly"],
         "-a -A -f -F -g -i -I -l -n -p -r -t -u -x -U -h -H -E -L -R -Z -T"),
     builtin(&["unset"], "-f -n -v"),
-    builtin(&["kill"], ""),
+    builtin(&["kill"], "-l"),
     builtin(&["command"], "-v: -V:"),
     // An operand ends the options. `-W` can set any other option (POSIX).
     builtin(&["awk", "gawk", "mawk", "nawk"],
