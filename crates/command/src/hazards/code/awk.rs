@@ -23,12 +23,6 @@ pub(super) fn runs(script: &str) -> bool {
     pipe || called || writes
 }
 
-/// Words with which a script reads other files, runs programs, or reads the environment.
-const REACHING: &[&str] = &[
-    "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "ARGIND", "close", "fflush", "@", "/inet",
-    "nextfile", "SYMTAB", "FUNCTAB",
-];
-
 /// Whether the script is known and only prints.
 pub(super) fn only_prints(command: &Command<'_, '_>) -> bool {
     let from_elsewhere = command.has("-f --file -e --source -E --exec -i --include -l --load");
@@ -38,18 +32,69 @@ pub(super) fn only_prints(command: &Command<'_, '_>) -> bool {
 
 /// Whether a script only uses its input lines.
 fn is_plain(script: &str) -> bool {
-    if REACHING.iter().any(|word| script.contains(word)) {
-        return false;
-    }
-    let bare = without_strings(script);
+    let bare = without_strings(script).replace("\\\n", " ");
     let pipes = bare.replace("||", "").contains('|');
     // `print > "f"` writes, `$3 > 5` compares: after `print`, both are possible.
     let writes = bare.split([';', '{', '}', '\n']).any(|statement| {
         statement.find("print").and_then(|at| statement.get(at..)).is_some_and(|after| after.contains('>'))
     });
     // A remaining slash is a division. If awk parsed it differently, it could hide code, and so could a comment.
-    let is_sure = !bare.contains(['/', '#']) && has_whole_brackets(script);
-    !pipes && !writes && is_sure && calls_are_known(&bare)
+    let is_sure = bare.bytes().all(is_listed) && has_whole_brackets(script);
+    !pipes && !writes && is_sure && calls_are_known(&bare) && words_are_known(&bare)
+}
+
+/// Letters of scripts outside strings and patterns. Without `@`, no library is loaded and no function called by a computed name.
+const fn is_listed(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || byte.is_ascii_whitespace()
+        || matches!(byte, b'_' | b'$' | b'.' | b',' | b';' | b':')
+        || matches!(byte, b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'?' | b'!' | b'~' | b'=' | b'<' | b'>')
+        || matches!(byte, b'+' | b'-' | b'*' | b'%' | b'^' | b'&' | b'|')
+}
+
+/// Variables of awk that describe the input and how it is printed. Without `ENVIRON`, `PROCINFO`, `ARGV` and `SYMTAB`, nothing else is
+/// read.
+const VARIABLES: &[&str] = &[
+    "BEGIN",
+    "BEGINFILE",
+    "CONVFMT",
+    "END",
+    "ENDFILE",
+    "FIELDWIDTHS",
+    "FILENAME",
+    "FNR",
+    "FPAT",
+    "FS",
+    "IGNORECASE",
+    "NF",
+    "NR",
+    "OFMT",
+    "OFS",
+    "ORS",
+    "RLENGTH",
+    "RS",
+    "RSTART",
+    "RT",
+    "SUBSEP",
+];
+
+/// Whether every word is listed or the script's own. All that awk knows itself is in capitals or called with a parenthesis, which
+/// [`calls_are_known`] checks; `getline` alone is neither.
+fn words_are_known(bare: &str) -> bool {
+    let is_own = |word: &str| {
+        let is_small = word.len() == 1 || word.bytes().any(|byte| byte.is_ascii_lowercase());
+        is_small && word != "getline" && !word.starts_with(|letter: char| letter.is_ascii_digit())
+    };
+    let words = bare.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    words
+        .filter(|word| !word.is_empty())
+        .all(|word| VARIABLES.contains(&word) || is_number(word) || is_own(word))
+}
+
+/// Whether a word is a number, behind which awk needs no blank: `1getline` is two words.
+fn is_number(word: &str) -> bool {
+    let parts = word.split_once(['e', 'E']).unwrap_or((word, "0"));
+    [parts.0, parts.1].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Words before a parenthesis: functions that compute with their arguments, and statements.
@@ -68,7 +113,6 @@ fn calls_are_known(bare: &str) -> bool {
         let start = before.rfind(|letter| !is_part(letter)).map_or(0, |at| at + 1);
         (before.get(..start).unwrap_or_default().trim_end(), before.get(start..).unwrap_or_default())
     };
-    let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
     let is_defined = |head: &str| head.ends_with("function") || head.ends_with("func");
     let calls: Vec<(&str, &str)> = bare.match_indices('(').map(|(at, _)| word_before(at)).collect();
     let defined: Vec<&str> =
@@ -99,6 +143,8 @@ fn without_strings(script: &str) -> String {
             Some(end) => {
                 if letter == end && !protected {
                     inside = None;
+                    // It ends the word before it.
+                    bare.push(' ');
                 }
                 protected = letter == '\\' && !protected;
             }
@@ -131,6 +177,11 @@ mod tests {
             "function f(a) { return a * 2 } { print f($1) }",
             "{ for (i = 1; i <= NF; i++) if ($i in a) print(i) }",
             "{ $(NF) = \"\"; print toupper ($1) }",
+            "{ print given, \"getline\", \"a@b\" }",
+            "/system/ { n++ } END { print n * 1.5e3 }",
+            "{ a[$1] = a[$1] $2; for (k in a) delete a[k] }",
+            "BEGIN { FS = \",\"; OFS = FS } { --x; print x, length }",
+            "{ N = N + 1 } END { print \\\n N }",
         ] {
             assert!(is_plain(script), "{script}");
         }
@@ -138,6 +189,19 @@ mod tests {
             "{ unheard($1) }",
             "{ system (\"id\") }",
             "{ intdiv0(1, 2) }",
+            "{ getline; print }",
+            "{ getline x; print x }",
+            "{ x\"\"getline y }",
+            "{ x = 1getline y < \".env\"; print y }",
+            "{ x = 1e5getline y < \".env\"; print y }",
+            "{ x = .5system(\"id\") }",
+            "{ 1system(\"id\") }",
+            "BEGIN { ENVIRON = 1; print ENVIRON[\"HOME\"] }",
+            "BEGIN { ENVIRON[1]; for (k in ENVIRON) print k }",
+            "BEGIN { ARGV[1] = \".env\"; ARGC = 2 }",
+            "BEGIN { print PROCINFO[\"pid\"] }",
+            "{ @f($1) }",
+            "BEGIN { LINT = 1 }",
             "@load \"readfile\"; {print readfile(\"x\")}",
         ] {
             assert!(!is_plain(script), "{script}");
