@@ -38,6 +38,7 @@ mod secrets;
 mod session;
 mod shape;
 mod shapes;
+mod silent;
 mod specs;
 mod spying;
 mod target;
@@ -186,38 +187,14 @@ fn beside(actions: &Actions<'_>, taints: Vec<flows::Taint>, found: &mut Vec<Haza
     flows::of_actions(actions, taints, found);
 }
 
-/// Builtins that do not print their arguments.
-const SILENT: &[&str] = &[
-    ":",
-    "[",
-    "declare",
-    "exit",
-    "export",
-    "false",
-    "let",
-    "local",
-    "mapfile",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "shift",
-    "test",
-    "true",
-    "typeset",
-    "unset",
-    "wait",
-];
-
-/// Finds a variable with a secret that reaches a program in any way: in a word, in a here-document, through another variable. In
-/// the sandbox it does not exist.
+/// Finds a variable with a secret that reaches a program in any way (in a word, in a here-document, through another variable), or
+/// that a condition compares. In the sandbox it does not exist.
 fn passes_secret(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
-    let may_be_secret = |name: &&String| environment::is_secret_name(name) || name.starts_with("${");
     for used in &actions.uses {
-        let Some(name) = used.names.iter().find(may_be_secret) else { continue };
+        let Some(name) = secret_among(&used.names) else { continue };
+        let is_part = secret_among(&used.parts).is_some();
         let runs = actions.runs.get(used.runs.clone()).unwrap_or_default();
-        // Tests such as `[ -n "$TOKEN" ]` are common and print nothing.
-        let shows = |run: &&Run<'_>| run.program().is_none_or(|name| !SILENT.contains(&name));
+        let shows = |run: &&Run<'_>| !silent::keeps(run, is_part);
         found.extend(runs.iter().filter(shows).map(|run| Hazard {
             id: "pass-secret",
             // A sandbox is sufficient, because secret variables do not exist in it.
@@ -228,6 +205,20 @@ fn passes_secret(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
             variable: None,
         }));
     }
+    let compared = actions.comparisons.iter().filter_map(|one| Some((secret_among(&one.names)?, one.span)));
+    found.extend(compared.map(|(name, span)| Hazard {
+        id: "compare-secret",
+        floor: Floor::Sandbox,
+        reason: format!("compares a variable that may hold a secret (`{}`)", name.escape_debug()),
+        fix: "only test whether it is set: [[ -n $NAME ]]".to_owned(),
+        span,
+        variable: None,
+    }));
+}
+
+/// Returns the first name of a variable that may hold a secret.
+fn secret_among(names: &[String]) -> Option<&String> {
+    names.iter().find(|name| environment::is_secret_name(name) || name.starts_with("${"))
 }
 
 /// Whether a program handles a secret, by its hazards.
@@ -386,6 +377,18 @@ mod tests {
             "echo ${API_TOKEN%x}",
             "[[ $API_TOKEN =~ (.*) ]] && echo ${BASH_REMATCH[1]}",
             "ls \"$API_TOKEN\"",
+            "export \"$API_TOKEN\"",
+            "export x=1 $API_TOKEN",
+            "exit $API_TOKEN",
+            "let x=$API_TOKEN",
+            "shift \"$API_TOKEN\"",
+            "[ \"$API_TOKEN\" = a ]",
+            "[ \"$API_TOKEN\" \\> m ] && ls",
+            "test x -lt $API_TOKEN",
+            "[ -n \"$HOME\" -a \"$API_TOKEN\" != b ]",
+            "[ -z \"${API_TOKEN##a*}\" ]",
+            "x=${API_TOKEN#a}; [ -z \"$x\" ]",
+            "op=-gt; [ \"$API_TOKEN\" $op 3 ]",
             "ls $(echo $API_TOKEN)",
             "bash -c 'cat <<< $API_TOKEN'",
             "eval 'cat <<< $API_TOKEN'",
@@ -396,6 +399,12 @@ mod tests {
         for text in [
             "[ -n \"$API_TOKEN\" ] && ls",
             "test -z $API_TOKEN || ls",
+            "[ -z \"${API_TOKEN:-}\" ] && exit 1",
+            "[ ! -n \"${API_TOKEN+x}\" -o -z \"$GH_TOKEN\" ]",
+            "[ \"$API_TOKEN\" = \"\" ]",
+            "[ \"x\" ] && export x=$API_TOKEN",
+            "read -r x <<< \"$API_TOKEN\"",
+            ": ${API_TOKEN:?}",
             "[[ $API_TOKEN ]] && ls",
             "echo ${#API_TOKEN}",
             "export API_TOKEN=$x; ls",
@@ -409,6 +418,41 @@ mod tests {
         }
         let flood: String = (0..1000).map(|number| format!("x=$x$a{number}; ")).collect();
         assert!(ids(&format!("{flood} echo $x")).contains(&"pass-secret"));
+    }
+
+    /// `for c in {a..z}; do [[ $KEY == $k$c* ]] && …` would print the whole of it, letter by letter.
+    #[test]
+    fn conditions_do_not_tell_secrets() {
+        for text in [
+            "[[ $API_TOKEN == a* ]] && ls",
+            "[[ a < $API_TOKEN ]]",
+            "[[ $API_TOKEN =~ ^a ]]",
+            "[[ -z ${API_TOKEN##a*} ]]",
+            "x=$API_TOKEN; [[ $x == a* ]]",
+            "x=${API_TOKEN%b}; [[ $x ]]",
+            "case $API_TOKEN in a*) ls;; esac",
+            "case a in $API_TOKEN) ls;; esac",
+            "(( ${API_TOKEN:0:1} > 3 ))",
+            "if ! [[ -n $HOME && $API_TOKEN = b ]]; then ls; fi",
+            "while [[ $API_TOKEN != a ]]; do ls; done",
+            "bash -c 'case $API_TOKEN in a*) ls;; esac'",
+            "[[ ${!x} == a* ]]",
+        ] {
+            assert!(ids(text).contains(&"compare-secret"), "{text}");
+        }
+        for text in [
+            "[[ -n $API_TOKEN ]] && ls",
+            "[[ $API_TOKEN ]]",
+            "[[ -z ${API_TOKEN:-} || -z \"${GH_TOKEN+x}\" ]]",
+            "[[ $API_TOKEN == \"\" ]]",
+            "[[ ${#API_TOKEN} -gt 5 ]]",
+            "[[ -v API_TOKEN ]]",
+            "[[ $HOME == /root ]]",
+            "case $1 in a*) ls;; esac",
+            "(( x > 3 ))",
+        ] {
+            assert!(!ids(text).contains(&"compare-secret"), "{text}");
+        }
     }
 
     #[test]

@@ -81,6 +81,46 @@ fn nothing_beside_an_effect_makes_it_milder() {
     }
 }
 
+/// The start of an interpreter reads files that a command in the sandbox can write: `PYTHONPATH` and `.pth` files of an environment
+/// (also with `-I`), a module beside the code. So harmless code, too, is contained, at no cost of a question.
+#[test]
+fn no_inline_code_is_milder_than_unknown_code() {
+    const WAYS: &[(&str, &str)] = &[
+        ("python3 -c @", "print(1)"),
+        ("python3 -I -c @", "import sys; print(sys.version)"),
+        ("python3 -Ic @", "print('a' * 3)"),
+        ("python3 -I -S -c @", "print(1 + 1)"),
+        ("python3.15 -c @", "print(1)"),
+        ("/usr/bin/python3 -c @", "import json; print(json.dumps([1]))"),
+        ("env python3 -c @", "print(1)"),
+        ("timeout 5 python3 -c @", "print(1)"),
+        ("uv run python -c @", "print(1)"),
+        ("python3 <<< @", "print(1)"),
+        ("echo @ | python3", "print(1)"),
+        ("echo @ | python3 -", "print(1)"),
+        ("python3 -m timeit @", "pass"),
+        ("python3 < <(echo @)", "print(1)"),
+        ("node -e @", "console.log(1)"),
+        ("node -p @", "1 + 1"),
+        ("node --eval=@", "console.log(1)"),
+        ("node --import data:text/javascript,@ --version", "1"),
+        ("echo @ | node", "console.log(1)"),
+        ("deno eval @", "console.log(1)"),
+        ("bun -e @", "console.log(1)"),
+        ("perl -e @", "print 1"),
+        ("perl -lane @ f", "print"),
+        ("ruby -e @", "p 1"),
+        ("php -r @", "echo 1;"),
+        ("lua -e @", "print(1)"),
+        ("julia -e @", "println(1)"),
+        ("Rscript -e @", "1"),
+    ];
+    for (way, code) in WAYS {
+        let text = way.replace('@', &quote_argv([*code]));
+        assert!(effect(&text) >= Effect::Sandbox, "{text}");
+    }
+}
+
 /// Ordinary scripts of agents stay contained, without a question.
 #[test]
 fn ordinary_code_is_no_question() {
