@@ -36,7 +36,7 @@ impl Agent<'_> {
         path: &str,
     ) -> Result<HookVerdict, String> {
         let path = paths::asked(&call.origin, path);
-        let answer = self.session.read_by_rules(tool, &path).map_err(|error| error.to_string())?;
+        let answer = self.session.read_by_rules(tool, reads, &path).map_err(|error| error.to_string())?;
         let is_inside = match answer {
             ControlFlow::Break(decision) => return Ok(self.stopped(&decision)),
             ControlFlow::Continue(is_inside) => is_inside,

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::PoisonError;
 
-use stockade_admission::{Authorization, PathGuard, PathRequest, PendingPath};
+use stockade_admission::{Authorization, PathGuard, PathRequest, PendingPath, Reads};
 use stockade_command::Effect;
 use stockade_command::shell::quote_argv;
 use stockade_files::Resolver;
@@ -29,11 +29,17 @@ pub struct PathAnswer {
 impl Session {
     /// Decides on reading a path by the rules that the configuration has for it. The built-in limits of file tools, which are the
     /// workspace and forbidden names, do not count: if no rule decides, this continues with whether they would let a file tool
-    /// read it, and what a command may read decides, so that both get the same answer.
+    /// read it, and what a command may read decides, so that both get the same answer. The level of a file's secrecy is a limit
+    /// for its content: where only names are listed, it does not count either.
     ///
     /// # Errors
     /// As [`Session::path`].
-    pub fn read_by_rules(&self, tool: &str, path: &Path) -> Result<ControlFlow<Decision, bool>, GuardError> {
+    pub fn read_by_rules(
+        &self,
+        tool: &str,
+        reads: Reads,
+        path: &Path,
+    ) -> Result<ControlFlow<Decision, bool>, GuardError> {
         let caller = Caller { agent: self.guard.agent(), ..Caller::default() };
         let request = PathRequest { tool, access: Access::Read, path, caller };
         let authorization = self.with_paths(|paths| paths.authorize(&request))?;
@@ -41,6 +47,9 @@ impl Session {
             Authorization::Granted(_) => Ok(ControlFlow::Continue(true)),
             Authorization::Denied(violation) if is_built_in(&violation.rule) => {
                 Ok(ControlFlow::Continue(false))
+            }
+            Authorization::Pending(pending) if reads == Reads::Names && is_by_name(pending.ask().rule()) => {
+                Ok(ControlFlow::Continue(true))
             }
             _ => Ok(ControlFlow::Break(self.path_answer(path, authorization)?.decision)),
         }
@@ -159,6 +168,11 @@ fn is_built_in(rule: &PolicyRule) -> bool {
         PolicyRule::ForbiddenGlob { glob } => STANDARD_FORBIDDEN_GLOBS.contains(glob),
         _ => false,
     }
+}
+
+/// Whether the name of the file asks, and no key of the configuration.
+const fn is_by_name(rule: &PolicyRule) -> bool {
+    matches!(rule, PolicyRule::DangerousName { .. })
 }
 
 /// The outcome of a path request.

@@ -21,7 +21,7 @@ impl Session {
     /// As [`Session::path`].
     pub fn why_reading(&self, config: &Config, tool: &str, path: &Path) -> Result<Why, GuardError> {
         let by_rules = |session: &Self| session.why_path(config, tool, Access::Read, path);
-        let is_inside = match self.read_by_rules(tool, path)? {
+        let is_inside = match self.read_by_rules(tool, Reads::File, path)? {
             ControlFlow::Break(_) => return by_rules(self),
             ControlFlow::Continue(is_inside) => is_inside,
         };

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use stockade_guard::Session;
-use stockade_guard::admission::Authorization;
+use stockade_guard::admission::{Authorization, Reads};
 use stockade_guard::command::Effect;
 use stockade_guard::command::shell::quote_argv;
 use stockade_guard::config::Config;
@@ -126,7 +126,7 @@ impl ApprovedPath {
             match access {
                 // A file that is not there yet is only written.
                 Access::Read if self.path.symlink_metadata().is_err() => {}
-                Access::Read => match session.read_by_rules("read", path).map_err(undecided)? {
+                Access::Read => match session.read_by_rules("read", Reads::File, path).map_err(undecided)? {
                     ControlFlow::Break(decision) => return Ok(Some(fixed(decision.reason))),
                     ControlFlow::Continue(may_read) if inside.is_some() && !may_read => {
                         return Ok(Some(fixed(
