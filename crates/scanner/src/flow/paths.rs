@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use stockade_names::{Hit, Kind, Root, hits};
+use stockade_names::{Hit, Kind, Root, Secrecy, hits};
 
 use super::{Inflow, Inflows};
 use crate::prefilter::byte_set::ByteSet;
@@ -81,15 +81,19 @@ pub(super) fn named(word: &str, region: Region) -> Inflows {
     let is_public = last.ends_with(".pub") || last.starts_with("known_hosts") || is_example(last);
     let is_settings =
         last.starts_with(".env") && in_home.is_none() && root == Root::Home && region == Region::Code;
-    let flow = |hit: &Hit| match hit.name.kind {
-        Kind::HoldsSecrets | Kind::GrantsAccess if is_public || is_settings => None,
-        Kind::HoldsSecrets | Kind::GrantsAccess if is_broad(hit, &parts) => Some(Inflow::Setting),
-        Kind::HoldsSecrets | Kind::GrantsAccess => Some(Inflow::SecretFile),
+    let content = |hit: &Hit| match hit.name.secrecy {
+        Secrecy::Public => None,
+        _ if is_public || is_settings => None,
+        _ if is_broad(hit, &parts) => Some(Inflow::Setting),
+        // What leaves with a whole file is not for the service that receives it, even where secrets are rare in such files.
+        Secrecy::Settings | Secrecy::MayHoldSecret | Secrecy::Secret => Some(Inflow::SecretFile),
+    };
+    let obeyed = |hit: &Hit| match hit.name.kind {
         Kind::StartsPrograms => Some(Inflow::StartupFile),
         Kind::InstructsAgents => Some(Inflow::AgentFile),
-        Kind::KeepsTraces => None,
+        Kind::HoldsSecrets | Kind::GrantsAccess | Kind::KeepsTraces => None,
     };
-    let flows = hits(root, &parts).into_iter().filter_map(|hit| flow(&hit));
+    let flows = hits(root, &parts).into_iter().flat_map(|hit| [content(&hit), obeyed(&hit)]).flatten();
     let flows = flows.fold(Inflows::NONE, |all, flow| all.with(Inflows::of(&[flow])));
     if flows.contains(Inflow::SecretFile) { flows.without(Inflow::Setting) } else { flows }
 }
@@ -114,5 +118,37 @@ fn below_root(rest: &str) -> (Root, &str) {
     match home.map(|(_, rest)| rest).or_else(|| rest.strip_prefix("root/")) {
         Some(rest) => (Root::Home, rest),
         None => (Root::Machine, rest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stockade_names::{Scope, names};
+
+    use super::*;
+
+    /// The level of a name decides here as at every other place: a program that sends any file that may hold a secret is seen.
+    #[test]
+    fn every_file_above_public_is_a_source() {
+        const OF_FILES: Inflows = Inflows::of(&[Inflow::SecretFile, Inflow::Setting]);
+        let mut wrong = Vec::new();
+        for name in names().filter(|name| name.scope != Scope::Repository) {
+            for path in name.matches {
+                let word = match name.scope {
+                    Scope::Home => format!("~/{path}"),
+                    Scope::Machine => format!("/{path}"),
+                    Scope::Anywhere | Scope::Repository => (*path).to_owned(),
+                };
+                let is_source = named(&word, Region::Shell).has_any_of(OF_FILES);
+                let is_example = is_example(path.rsplit('/').next().unwrap_or_default());
+                if name.secrecy > Secrecy::Public && !is_source && !is_example {
+                    wrong.push(word);
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:?}");
+        for word in ["README.md", "src/main.rs", "~/notes.md", "Cargo.toml", "~/.ssh/id_rsa.pub"] {
+            assert!(!named(word, Region::Shell).has_any_of(OF_FILES), "{word}");
+        }
     }
 }
