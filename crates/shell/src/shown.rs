@@ -43,6 +43,12 @@ impl Shown {
     /// Notes that the value of a variable is inserted.
     pub(crate) fn name(&mut self, name: &str) {
         add(&mut self.named.names, name);
+        self.count(name);
+    }
+
+    /// Notes that the length of a value is inserted. It tells no more than that, unless the value is a part of others: `${#x}` after
+    /// `x=${y##a*}` tells whether `y` begins so.
+    pub(crate) fn count(&mut self, name: &str) {
         for copied in self.copies.get(name).into_iter().flatten() {
             add(&mut self.named.names, copied);
             add(&mut self.named.parts, copied);

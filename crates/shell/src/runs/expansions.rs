@@ -82,7 +82,7 @@ impl<'t> Walk<'t, '_> {
             ExpansionKind::Parameter { name, action, result, evaluated, inside } => {
                 self.var_sources.mention(name);
                 match result {
-                    ParameterResult::Count => {}
+                    ParameterResult::Count => self.shown.count(name),
                     ParameterResult::Changed => self.shown.part(name),
                     _ => self.shown.name(name),
                 }
