@@ -388,6 +388,8 @@ mod tests {
             "[ -n \"$HOME\" -a \"$API_TOKEN\" != b ]",
             "[ -z \"${API_TOKEN##a*}\" ]",
             "x=${API_TOKEN#a}; [ -z \"$x\" ]",
+            "x=${API_TOKEN##a*}; echo ${#x}",
+            "x=(${API_TOKEN//a/ }); echo ${#x[@]}",
             "op=-gt; [ \"$API_TOKEN\" $op 3 ]",
             "ls $(echo $API_TOKEN)",
             "bash -c 'cat <<< $API_TOKEN'",
@@ -437,6 +439,8 @@ mod tests {
             "while [[ $API_TOKEN != a ]]; do ls; done",
             "bash -c 'case $API_TOKEN in a*) ls;; esac'",
             "[[ ${!x} == a* ]]",
+            "x=${API_TOKEN##a*}; [[ ${#x} -gt 3 ]]",
+            "x=${API_TOKEN%%[!a]*}; (( ${#x} ))",
         ] {
             assert!(ids(text).contains(&"compare-secret"), "{text}");
         }
