@@ -99,7 +99,7 @@ fn main() {
 }
 
 /// Files of `src`, beside those of the rules, with expressions.
-const OTHERS: [&str; 3] = ["context.rs", "flow/sources.rs", "rules/shared.rs"];
+const OTHERS: [&str; 4] = ["context.rs", "facts/known.rs", "flow/sources.rs", "rules/shared.rs"];
 
 /// The source of the programs of all expressions that have one. The others are compiled when they are used.
 fn programs(expressions: &BTreeSet<String>) -> String {

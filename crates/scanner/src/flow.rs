@@ -21,7 +21,7 @@ use names::Names;
 use sources::may_hold;
 use statements::statements;
 
-/// Data that can flow into a command or a call.
+/// Data that can flow into a command or a call, and what becomes of its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum Inflow {
@@ -46,11 +46,13 @@ pub enum Inflow {
     /// One value of the settings of a project or a program, which is often meant for the service that receives the
     /// request.
     Setting = 512,
+    /// The program downloads a file that the text runs later.
+    RunLater = 1024,
 }
 
 impl Inflow {
     /// Every kind of inflow.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::SecretFile,
         Self::Environment,
         Self::ForeignSecret,
@@ -61,6 +63,7 @@ impl Inflow {
         Self::StartupFile,
         Self::AgentFile,
         Self::Setting,
+        Self::RunLater,
     ];
 
     /// The name used in rule files.
@@ -77,6 +80,7 @@ impl Inflow {
             Self::StartupFile => "startup_file",
             Self::AgentFile => "agent_file",
             Self::Setting => "setting",
+            Self::RunLater => "run_later",
         }
     }
 }

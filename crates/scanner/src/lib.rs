@@ -58,6 +58,7 @@ mod dialect;
 mod error;
 mod exact;
 mod expression;
+mod facts;
 mod flow;
 mod fragments;
 #[cfg(feature = "serde")]

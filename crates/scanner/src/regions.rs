@@ -9,7 +9,8 @@ mod spans;
 
 use std::ops::Range;
 
-use crate::flow::{FlowMap, Inflows, Language};
+use crate::facts;
+use crate::flow::{FlowMap, Inflow, Inflows, Language};
 use crate::rule::{Region, Regions};
 use blocks::{Blocks, is_indented};
 
@@ -42,6 +43,8 @@ pub(crate) struct RegionMap<'t> {
     line: (Range<usize>, bool),
     /// The programs of the text, once data flow was queried, and their flows where they were queried.
     programs: Option<Vec<Program>>,
+    /// The commands whose downloads are run later, once this was queried.
+    run_later: Option<Vec<Range<usize>>>,
 }
 
 /// A part of the text that is or may be a program, and its data flow once it was queried.
@@ -57,6 +60,12 @@ struct Program {
 impl Program {
     fn new(span: Range<usize>, language: Language) -> Self {
         Self { span, language, flows: None, absent: Inflows::NONE }
+    }
+
+    /// Returns it as one that a shell may run. A whole file in another language, such as a Makefile, may list commands.
+    fn in_shell(&self, is_whole: bool) -> Option<facts::Program> {
+        let is_code = self.language == Language::Of(Region::Code);
+        (is_whole || !is_code).then(|| facts::Program { span: self.span.clone(), is_listed: is_code })
     }
 }
 
@@ -84,6 +93,7 @@ impl<'t> RegionMap<'t> {
             last: (0..0, Region::Prose),
             line: (0..0, false),
             programs: None,
+            run_later: None,
         }
     }
 
@@ -115,10 +125,17 @@ impl<'t> RegionMap<'t> {
     /// Returns the inflows of the statement at `offset`, or the empty set if none of `needed` is among them. Its
     /// program is read for the first answer.
     pub(crate) fn flows_at(&mut self, offset: usize, needed: Inflows) -> Inflows {
+        let text = self.text;
+        let run_later = Inflows::of(&[Inflow::RunLater]);
+        if needed.has_any_of(run_later) && self.is_run_later(offset) {
+            return run_later;
+        }
+        if needed.without(Inflow::RunLater).is_empty() {
+            return Inflows::default();
+        }
         if self.programs.is_none() {
             self.programs = Some(self.programs());
         }
-        let text = self.text;
         let programs = self.programs.as_mut().map_or([].as_mut_slice(), Vec::as_mut_slice);
         let after = programs.partition_point(|program| program.span.start <= offset);
         let program = after.checked_sub(1).and_then(|index| programs.get_mut(index));
@@ -136,6 +153,31 @@ impl<'t> RegionMap<'t> {
             }
             flows.get_or_insert_with(|| FlowMap::of(text, span, *language)).at(offset)
         })
+    }
+
+    /// Whether the command at `offset` downloads a file that the text runs later.
+    fn is_run_later(&mut self, offset: usize) -> bool {
+        let text = self.text;
+        if self.run_later.is_none() && !facts::may_save(text) {
+            self.run_later = Some(Vec::new());
+        }
+        if self.run_later.as_ref().is_some_and(Vec::is_empty) {
+            return false;
+        }
+        if self.programs.is_none() {
+            self.programs = Some(self.programs());
+        }
+        let is_whole = self.whole.is_some();
+        let programs = self.programs.as_deref().unwrap_or_default();
+        let spans = self.run_later.get_or_insert_with(|| {
+            let mut in_shell: Vec<_> =
+                programs.iter().filter_map(|program| program.in_shell(is_whole)).collect();
+            if in_shell.iter().any(|program| program.is_listed) {
+                in_shell.extend(facts::quoted(text));
+            }
+            facts::run_later(text, &in_shell)
+        });
+        spans.iter().any(|span| span.contains(&offset))
     }
 
     /// Returns the parts of the text that are or may be programs.

