@@ -55,7 +55,7 @@ pub use pool::SandboxPool;
 pub use prepared::{plan_and_run, run_controlled, run_prepared};
 use private::Private;
 use stdio::Relay;
-use supervise::supervise;
+use supervise::{NewNames, Started, supervise};
 use sweeping::Sweeping;
 pub use terminal::TerminalSize;
 
@@ -315,10 +315,9 @@ fn carried_out(
     let started = Instant::now();
     let outcome = match begin() {
         Ok(Some((running, relay))) => {
-            if let Some(observer) = observer {
-                observer.treat_new_names(plan, running.last());
-            }
-            supervise(plan, streams.signals, control, &running, relay, groups, started)
+            let new_names = observer.and_then(|observer| NewNames::of(observer, plan, running.last()));
+            let command = Started { running: &running, relay, new_names };
+            supervise(plan, streams.signals, control, command, groups, started)
                 .and_then(|watched| watched.outcome(plan, groups, enforcement, started))
         }
         Ok(None) => Ok(Outcome::of_nothing(End::NotFound, enforcement)),

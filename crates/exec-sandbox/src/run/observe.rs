@@ -114,12 +114,15 @@ impl Observer {
         *locked(&self.sight.makers) = Some(makers);
     }
 
-    /// Starts to hide and protect what other programs save while the command runs. Its processes descend from `first`.
-    pub(super) fn treat_new_names(&self, plan: &Plan, first: i32) {
-        if self.sight.names.is_none() {
-            return;
-        }
-        let Some(saved) = SavedMeanwhile::of(plan, first) else { return };
+    /// Watches what other programs save while the command runs, whose processes descend from `first`. Nothing is hidden or
+    /// protected until [`Observer::treat_new_names`] is called with the result.
+    pub(super) fn watch_new_names(&self, plan: &Plan, first: i32) -> Option<SavedMeanwhile> {
+        self.sight.names.as_ref()?;
+        SavedMeanwhile::of(plan, first)
+    }
+
+    /// Starts to hide and protect what other programs save, in a thread.
+    pub(super) fn treat_new_names(&self, saved: SavedMeanwhile) {
         let sight = Arc::clone(&self.sight);
         let watches = std::thread::Builder::new().name("saved".to_owned());
         // The new thread inherits a full signal mask, because a stop or an interrupt is for the thread that passes it on.

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -88,6 +88,16 @@ impl SavedMeanwhile {
         let replaced = treated_files(plan).filter(is_replaced).map(|entry| plan.workspace.join(&entry.path));
         let replaced = replaced.collect();
         Some(Self { roots, shown, queue, folders, replaced, first })
+    }
+
+    /// Whether a hidden or protected file was replaced before its directory was watched.
+    pub(super) fn is_late(&self) -> bool {
+        !self.replaced.is_empty()
+    }
+
+    /// Returns a descriptor that is readable when there is a new file.
+    pub(super) fn news(&self) -> BorrowedFd<'_> {
+        self.queue.as_fd()
     }
 
     /// Hides and protects new files until `ends` is readable, except for those that `is_own` recognizes as the command's.

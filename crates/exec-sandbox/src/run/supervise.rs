@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "keeps the time of a command and reads its reports")]
 
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,9 @@ use rustix::event::{PollFd, PollFlags};
 use super::added_run::ASKS_TO_END;
 use super::begin::{ExitSource, Running};
 use super::disk::{Disks, Fill, is_bounded};
+use super::observe::Observer;
 use super::poll::wait;
+use super::saved_meanwhile::SavedMeanwhile;
 use super::stdio::Relay;
 use super::{Cancellation, RunControl, RunError, Signals, memory};
 use crate::cgroup::Groups;
@@ -85,6 +87,42 @@ struct Bounds<'b> {
     cancellation: Option<&'b Cancellation>,
 }
 
+/// The files that other programs save while the command runs. A thread treats them, which starts with the first event: most
+/// commands run without one, and a thread takes some thirty system calls.
+pub(super) struct NewNames<'o> {
+    observer: &'o Observer,
+    saved: Option<SavedMeanwhile>,
+}
+
+impl<'o> NewNames<'o> {
+    /// Watches the directories of a plan, for a command whose processes descend from `first`.
+    pub(super) fn of(observer: &'o Observer, plan: &Plan, first: i32) -> Option<Self> {
+        let saved = observer.watch_new_names(plan, first)?;
+        let is_late = saved.is_late();
+        let mut new_names = Self { observer, saved: Some(saved) };
+        if is_late {
+            new_names.treat();
+        }
+        Some(new_names)
+    }
+
+    /// Returns the descriptor to wait for; nothing once the thread runs.
+    fn news(&self) -> Option<BorrowedFd<'_>> {
+        self.saved.as_ref().map(SavedMeanwhile::news)
+    }
+
+    fn treat(&mut self) {
+        self.saved.take().into_iter().for_each(|saved| self.observer.treat_new_names(saved));
+    }
+}
+
+/// A command whose processes run already, with everything that is served until they end.
+pub(super) struct Started<'s> {
+    pub(super) running: &'s Running,
+    pub(super) relay: Relay,
+    pub(super) new_names: Option<NewNames<'s>>,
+}
+
 /// The result of the supervision.
 pub(super) struct Watched {
     ending: Ending,
@@ -103,11 +141,11 @@ pub(super) fn supervise(
     plan: &Plan,
     signals: Signals,
     control: &RunControl,
-    running: &Running,
-    mut relay: Relay,
+    command: Started<'_>,
     groups: &Groups,
     started: Instant,
 ) -> Result<Watched, RunError> {
+    let Started { running, mut relay, new_names } = command;
     relay.limit(plan.limits.output.bound().unwrap_or(u64::MAX));
     relay.hand_to([control.stdout.clone(), control.stderr.clone()]);
     let signals = SignalForwarding::new(signals).map_err(RunError::Watch)?;
@@ -124,7 +162,7 @@ pub(super) fn supervise(
         is_idle: plan.limits.priority == Priority::Idle,
         cancellation: control.cancellation.as_ref(),
     };
-    let watched = watch(running, &mut relay, signals.descriptor.as_ref(), &bounds);
+    let watched = watch(running, &mut relay, signals.descriptor.as_ref(), &bounds, new_names);
     // Before `end`, because the engine forgets the exit status when the container is removed.
     let told = match (&watched, &running.exit_source) {
         (Ok(Ending::Itself), ExitSource::Engine(container)) => Some(container.result()),
@@ -160,6 +198,7 @@ fn watch(
     relay: &mut Relay,
     signals: Option<&OwnedFd>,
     bounds: &Bounds<'_>,
+    mut new_names: Option<NewNames<'_>>,
 ) -> io::Result<Ending> {
     let mut tries = if !bounds.is_idle || running.weighs_less() { 0 } else { TRIES };
     // The first poll is delayed, because most commands end before it.
@@ -198,6 +237,9 @@ fn watch(
         let mut fds = vec![PollFd::new(&running.news, PollFlags::IN)];
         fds.extend(signals.map(|signals| PollFd::new(signals, PollFlags::IN)));
         fds.extend(bell.as_ref().map(|bell| PollFd::new(bell, PollFlags::IN)));
+        let saved = new_names.as_ref().and_then(NewNames::news);
+        let saved_at = saved.map(|_| fds.len());
+        fds.extend(saved.map(|saved| PollFd::from_borrowed_fd(saved, PollFlags::IN)));
         let first_channel = fds.len();
         let channels: Vec<usize> = {
             let interests = relay.interests();
@@ -224,6 +266,9 @@ fn watch(
         }
         if let Some(signals) = signals.filter(|_| is_ready(1)) {
             forward_signals(running, relay, signals);
+        }
+        if saved_at.is_some_and(is_ready) {
+            new_names.iter_mut().for_each(NewNames::treat);
         }
         for (at, channel) in channels.into_iter().enumerate() {
             if is_ready(first_channel + at) {
