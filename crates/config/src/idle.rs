@@ -40,7 +40,7 @@ const ROWS: &[Row] = &[
     Row { idle: &[
             "agents.<id>.skills.execSandbox.onUnavailable", "agents.<id>.skills.execSandbox.backend",
             "agents.<id>.skills.execSandbox.image", "agents.<id>.skills.execSandbox.runtime",
-            "agents.<id>.skills.execSandbox.backendOptions", "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
+            "agents.<id>.skills.execSandbox.backendOptions", "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths", "agents.<id>.skills.execSandbox.envNamesPaths",
             "agents.<id>.skills.execSandbox.network",
         ],
         by: "agents.<id>.skills.execSandbox.mode", while_it_is: &["\"danger-full-access\""],

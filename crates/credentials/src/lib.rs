@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod env_file;
 mod file_text;
 mod literals;
 mod names;
@@ -19,6 +20,7 @@ mod shapes;
 #[cfg(feature = "redact")]
 mod values;
 
+pub use env_file::names_without_values;
 pub use file_text::contains_secret;
 pub use names::{Sensitivity, sensitivity};
 #[cfg(feature = "redact")]

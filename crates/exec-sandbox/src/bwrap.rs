@@ -60,7 +60,7 @@ fn mount_arguments(mount: &Mount) -> Vec<OsString> {
             vec!["--size".into(), size.to_string().into(), "--tmpfs".into(), target]
         }
         // Its content is passed by descriptor.
-        MountKind::Generated { .. } => Vec::new(),
+        MountKind::Generated { .. } | MountKind::Replaced { .. } => Vec::new(),
         MountKind::Hidden { point: MountPoint::Folder } => vec!["--tmpfs".into(), target],
         MountKind::Hidden { point: MountPoint::File } => {
             vec!["--ro-bind".into(), Path::new("/dev/null").into(), target]

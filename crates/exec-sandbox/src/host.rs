@@ -41,6 +41,8 @@ pub struct HostFacts {
     pub engine: Option<Result<EngineFacts, EngineLack>>,
     /// Files of the workspace with a protected name.
     pub protected: Vec<ProtectedEntry>,
+    /// What is shown of files of environment variables without values; nothing for one that cannot be read.
+    pub env_names: BTreeMap<PathBuf, Option<String>>,
     /// Files of the workspace whose changes are reported.
     pub watched: Vec<Watched>,
     /// Files of the workspace with the name of a secret that are visible nevertheless.

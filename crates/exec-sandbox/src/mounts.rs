@@ -1,5 +1,6 @@
 //! The mounts of a sandbox, in mount order. All other paths do not exist in it.
 
+mod env_names;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use crate::home_secrets;
 use crate::host::{Entry, HostFacts, ProtectedEntry, ProtectionMode};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{HomeState, MountAccess, Network, Protection, SandboxSpec};
+pub(crate) use env_names::can_be_shown;
 use table::PROGRAMS;
 pub(crate) use table::{AT_HOME, IGNORED, SYSTEM, path_at_home, rows_at_home};
 
@@ -66,6 +68,11 @@ pub enum MountKind {
     },
     /// A private writable file with this initial content.
     Generated {
+        /// The content.
+        text: String,
+    },
+    /// Replaces a file by a read-only one with this content.
+    Replaced {
         /// The content.
         text: String,
     },
@@ -149,6 +156,7 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     let is_seen = |mount: &Mount| !unseen.iter().any(|hidden| mount.target.starts_with(hidden));
     let more = masked(facts, &mounts).into_iter().chain(kept_back(spec, facts));
     mounts.extend(more.filter(is_seen).collect::<Vec<_>>());
+    mounts.extend(env_names::mounts(spec, facts, &mounts));
     mounts.extend(home_state(spec, facts)?);
     mounts.extend(broker(spec, facts)?);
     Ok(mounts)
@@ -195,6 +203,7 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
         "none",
         "they contain secrets, or reach programs outside",
     ));
+    table.push(row("`--env-names` files", "read", "the names of variables, without values"));
     table.push(row("state of a model CLI at home, where it is to be kept", "write", HOME_STATE));
     table.push(row("the socket of a broker", "write", BROKER));
     table.extend(
@@ -487,7 +496,9 @@ fn protected(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     }
     // A secret that the caller named itself, and not only a parent directory, is meant to be visible.
     let is_named = |entry: &ProtectedEntry| {
-        entry.mode == ProtectionMode::Hide && spec.read_only.contains(&spec.workspace.join(&entry.path))
+        let path = spec.workspace.join(&entry.path);
+        let is_shown = spec.read_only.contains(&path) || env_names::are_shown(&path, facts);
+        entry.mode == ProtectionMode::Hide && is_shown
     };
     let rows = facts.protected.iter().filter(|entry| !matches!(entry.kind, Entry::Link { .. }));
     let rows = rows.filter(|entry| !is_named(entry));

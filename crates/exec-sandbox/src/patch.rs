@@ -67,6 +67,11 @@ pub struct SpecPatch {
     #[cfg_attr(feature = "schema", serde(default, alias = "readOnlyAllowPaths"))]
     pub read_only_paths: Vec<PathBuf>,
 
+    /// Environment files (`.env`) that the command sees with the names of the variables and without the values.
+    #[cfg_attr(feature = "clap", arg(long = "env-names", value_name = "FILE"))]
+    #[cfg_attr(feature = "schema", serde(default))]
+    pub env_names_paths: Vec<PathBuf>,
+
     /// Where the command starts; the workspace by default.
     #[cfg_attr(feature = "clap", arg(skip))]
     pub cwd: Option<PathBuf>,
@@ -141,6 +146,7 @@ impl SpecPatch {
         let mode = self.asked_mode().unwrap_or_default();
         spec.shared.extend(self.shared_paths);
         spec.read_only.extend(self.read_only_paths);
+        spec.env_names.extend(self.env_names_paths);
         spec.cwd = self.cwd.or(spec.cwd.take());
         spec.spill = self.temp_dir.or(spec.spill.take());
         spec.backend = self.backend.unwrap_or(spec.backend);

@@ -11,7 +11,7 @@ use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
 use crate::host::{Entry, Exposed, HostFacts, KnownLinks, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::limits::ResourceLimits;
-use crate::mounts::{Mount, MountKind, OF_A_WORKTREE, SHARED, kept_back_in_vain, mounts};
+use crate::mounts::{Mount, MountKind, OF_A_WORKTREE, SHARED, can_be_shown, kept_back_in_vain, mounts};
 use crate::provider::{Offer, Provider, choose, offers};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
@@ -178,6 +178,7 @@ pub(crate) fn plan_of(
     }
     protectable(spec, facts, &provider)?;
     own_view(spec, &provider)?;
+    can_be_shown(spec, facts, Some(&provider))?;
     reviewable(spec, facts, &provider)?;
     let identity = identity(&provider, spec, facts)?;
     let require = still_required(spec, &provider);
@@ -448,6 +449,7 @@ impl fmt::Display for Mount {
             MountKind::Devices => write!(f, "dv {:?}", self.target),
             MountKind::Scratch { size } => write!(f, "rw {:?} in memory, {} MiB", self.target, size >> 20),
             MountKind::Generated { .. } => write!(f, "rw {:?} created for the command", self.target),
+            MountKind::Replaced { .. } => write!(f, "ro {:?} created for the command", self.target),
             MountKind::Hidden { .. } => write!(f, "-- {:?}", self.target),
         }?;
         write!(f, "  ({})", self.reason)

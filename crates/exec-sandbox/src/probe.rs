@@ -17,6 +17,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use rustix::thread::{SecureComputingMode, secure_computing_mode};
+use stockade_credentials::names_without_values;
 use stockade_files::{read_kernel_line, real_path};
 use stockade_handoff::trust;
 use stockade_names::{fits, fold};
@@ -34,9 +35,10 @@ use crate::spec::{Network, SandboxSpec};
 use crate::sys::launch::can_be_observed;
 use crate::sys::raw::landlock_version;
 use crate::tracked::{passed_over, show_known};
-use crate::workspace::bound;
+use crate::workspace::entry::read_below;
 use crate::workspace::roots::roots;
 use crate::workspace::targets::add_hooks;
+use crate::workspace::{MAX_TEXT, bound};
 
 /// Where most files of the system's settings are.
 const ETC: &str = "/etc";
@@ -85,8 +87,21 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     (facts.protected, facts.watched, facts.searched) = (found.protected, found.watched, found.searched);
     (facts.git_targets, facts.git_plans, facts.exposed) = (found.git_targets, found.plans, found.exposed);
     facts.links = found.links;
+    facts.env_names = env_names(spec);
     facts.worktree = crate::worktree::find(&spec.workspace);
     facts
+}
+
+/// Returns what is shown of the files that a request shows without values. Those that no other option shows stay hidden.
+fn env_names(spec: &SandboxSpec) -> BTreeMap<PathBuf, Option<String>> {
+    let around = || std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.read_only);
+    let shown = spec.env_names.iter().filter(|path| around().any(|around| path.starts_with(around)));
+    let read = |path: &PathBuf| {
+        let text = read_below(CWD, path, MAX_TEXT).and_then(|text| String::from_utf8(text).ok());
+        text.map(|text| names_without_values(&text))
+    };
+    let exists = |path: &&PathBuf| statat(CWD, *path, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    shown.filter(exists).map(|path| (path.clone(), read(path))).collect()
 }
 
 /// Looks at the paths of the table of the system. Nearly all are in `/` or `/etc`: two listings tell which exist, and their types.

@@ -34,6 +34,7 @@ pub use run::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
 /// Plans `spec` on a Mac like `facts`, or returns why it is refused.
 pub fn seatbelt_plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<SeatbeltPlan, Refusal> {
     let (program, arguments) = crate::plan::command(&spec.command)?;
+    crate::mounts::can_be_shown(spec, facts, None)?;
     let view = rules::View::of(spec, facts)?;
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
     if !view.shows(rules::real(&cwd, facts).as_path()) {

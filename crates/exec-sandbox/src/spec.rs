@@ -33,6 +33,9 @@ pub struct SandboxSpec {
     pub spill: Option<PathBuf>,
     /// Additional read-only paths (`readOnlyAllowPaths`). Missing ones are skipped.
     pub read_only: Vec<PathBuf>,
+    /// Files of environment variables (`.env`) that are shown with the names of the variables and without the values. Missing ones
+    /// are skipped.
+    pub env_names: Vec<PathBuf>,
     /// State and credentials at home that the command sees because it is the program that owns them. Missing ones are skipped.
     pub home_state: Vec<HomeState>,
     /// Files that are created in the command's private home: their paths below it, and their initial content.
@@ -87,6 +90,7 @@ impl SandboxSpec {
             shared: Vec::new(),
             spill: None,
             read_only: Vec::new(),
+            env_names: Vec::new(),
             home_state: Vec::new(),
             home_files: Vec::new(),
             hidden: Vec::new(),

@@ -499,6 +499,8 @@ export interface SandboxSpec {
   cwd?: string | null;
   /** Environment variables to set. */
   env?: Record<string, string>;
+  /** Environment files (`.env`) that the command sees with the names of the variables and without the values. */
+  envNamesPaths?: string[];
   /** Home directory, if it is not the one of this machine. */
   home?: string | null;
   /** Container image for `docker` or `podman`, preferably by digest; it is never pulled. */

@@ -643,6 +643,8 @@ class SandboxSpec(TypedDict, total=False):
     """Where the command starts; the workspace by default."""
     env: dict[str, str]
     """Environment variables to set."""
+    envNamesPaths: list[str]
+    """Environment files (`.env`) that the command sees with the names of the variables and without the values."""
     home: Optional[str]
     """Home directory, if it is not the one of this machine."""
     image: Optional[str]

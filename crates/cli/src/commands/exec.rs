@@ -42,6 +42,7 @@ const EXAMPLES: &str = "\
 Examples:
   stockade exec -- make test                      no network; only this directory is writable
   stockade exec --ro ~/data -- ./run.sh           also readable: ~/data
+  stockade exec --env-names .env -- cat .env      show the names in .env without the values
   stockade exec --allow-host registry.npmjs.org:443 -- npm ci
                                                   allow this host and no other
   stockade exec --network observe -- npm ci       allow every public host, and report which ones are needed
@@ -68,8 +69,8 @@ const REFUSED: u8 = 126;
 
 /// Options that conflict with --agent, whose configuration decides. Mode, time limit and output limit can still narrow it.
 #[rustfmt::skip]
-const SHAPING: [&str; 31] = [
-    "no_rules", "read_only_paths", "shared_paths", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time_ms", "processors", "memory_bytes", "processes", "priority", "max_connections", "max_requests", "upstream_proxy", "upstream_login",
+const SHAPING: [&str; 32] = [
+    "no_rules", "read_only_paths", "env_names_paths", "shared_paths", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time_ms", "processors", "memory_bytes", "processes", "priority", "max_connections", "max_requests", "upstream_proxy", "upstream_login",
     "file_size_bytes", "disk_bytes", "disk_files", "require", "backend", "backend_option", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit",
 ];
 

@@ -155,7 +155,8 @@ fn a_failed_command_is_told_what_was_withheld() {
     for (script, expected) in [
         (
             "cat .env",
-            "hidden from the command, because of secrets: .env; to show one: stockade exec --ro .env",
+            "hidden from the command, because of secrets: .env; to show one: stockade exec --ro .env -- …; its names alone: \
+             stockade exec --env-names .env -- …",
         ),
         ("docker ps; exit 1", "docker needs the socket of its daemon"),
         ("unshare -Ur true", "unshare needs namespaces"),
@@ -169,6 +170,12 @@ fn a_failed_command_is_told_what_was_withheld() {
     // What was requested is not withheld, and what worked needs no hint.
     let shown = said(&["--ro", ".env"], "cat .env; false");
     assert!(!shown.contains("hidden from"), "{shown}");
+    let names = said(&["--env-names", ".env"], "cat .env >&2; false");
+    assert!(
+        names.contains("KEY=\n") && !names.contains("value") && !names.contains("hidden from"),
+        "{names}"
+    );
+    assert!(said(&["--env-names", "/etc/hosts"], "true").contains("/etc/hosts is not in the workspace"));
     assert!(!said(&["--network", "open"], "ssh; false").contains("has no network"));
     assert!(!said(&[], "unshare -Ur true; true").contains("needs namespaces"));
     let explained = said(&["--explain"], "cat .env");

@@ -66,6 +66,8 @@ settings! {
         "home" home: String = "tools", Word(HomeView::NAMES), Stricter;
         /// Additional paths that commands may read.
         "readOnlyAllowPaths" read_only_allow_paths: Vec<PathBuf> = [], Paths, IntersectPaths;
+        /// Environment files (`.env`) that commands see with the names of the variables and without the values.
+        "envNamesPaths" env_names_paths: Vec<PathBuf> = [], Paths, IntersectPaths;
         /// Network access of commands.
         "network" network: String = "none", Word(&["open", "none"]), Stricter;
         /// Wall-clock time limit of a command; null for no limit.
@@ -112,6 +114,7 @@ impl ExecSandbox {
                 _ => Network::None,
             },
             read_only,
+            env_names: self.env_names_paths,
             limits: ResourceLimits {
                 wall_time: Limit::from(self.timeout_ms.map(Duration::from_millis)),
                 memory: Limit::from(self.memory_mb.map(|mebibytes| mebibytes.saturating_mul(1 << 20))),

@@ -200,7 +200,11 @@ fn mounted(mount: &Mount, options: &Scratch) -> Option<(&'static str, OsString)>
             ("--mount", bind(Path::new("/dev/null"), target, MountAccess::ReadOnly))
         }
         MountKind::Hidden { point: MountPoint::Folder } => ("--tmpfs", empty(target, options)),
-        MountKind::Link { .. } | MountKind::Processes | MountKind::Devices | MountKind::Generated { .. } => {
+        MountKind::Link { .. }
+        | MountKind::Processes
+        | MountKind::Devices
+        | MountKind::Generated { .. }
+        | MountKind::Replaced { .. } => {
             return None;
         }
     })

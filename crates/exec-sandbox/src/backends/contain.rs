@@ -50,7 +50,8 @@ pub(crate) fn within(mounts: Vec<Mount>, purpose: ContainerPurpose) -> Vec<Mount
             MountKind::Link { .. }
             | MountKind::Processes
             | MountKind::Devices
-            | MountKind::Generated { .. } => false,
+            | MountKind::Generated { .. }
+            | MountKind::Replaced { .. } => false,
         })
         .collect();
     let shown: Vec<PathBuf> = kept

@@ -88,8 +88,8 @@ pub(crate) fn start(
         words.extend(["--setenv".into(), name.clone(), value.clone()]);
     }
     let generated = generated(plan)?;
-    for (target, text) in &generated {
-        words.extend(["--perms", "0644", "--file"].map(OsString::from));
+    for (target, option, text) in &generated {
+        words.extend(["--perms", "0644", option].map(OsString::from));
         words.extend([number(text), target.into()]);
     }
     // The root is a tmpfs, which is made read-only after all mounts.
@@ -100,7 +100,7 @@ pub(crate) fn start(
     command.env_clear().arg("--args").arg(number(&words)).arg("--").args(taking);
     command.arg(&plan.program).args(&plan.arguments);
     let keep = [&information as &dyn AsRawFd, &go_read, &code, &words].map(AsRawFd::as_raw_fd);
-    let keep = keep.into_iter().chain(generated.iter().map(|(_, text)| text.as_raw_fd())).collect();
+    let keep = keep.into_iter().chain(generated.iter().map(|(.., text)| text.as_raw_fd())).collect();
     let spawned = spawn::spawn(command, handed.streams, keep, observed)?;
     drop((information, go_read, code, words, generated));
     let mut text = String::new();
@@ -216,13 +216,14 @@ fn child(text: &str) -> Option<i32> {
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Returns the generated files and their paths.
-fn generated(plan: &Plan) -> io::Result<Vec<(&Path, File)>> {
+/// Returns the generated files, with their paths and the options that mount them.
+fn generated(plan: &Plan) -> io::Result<Vec<(&Path, &'static str, File)>> {
     let files = plan.mounts.iter().filter_map(|mount| match &mount.kind {
-        MountKind::Generated { text } => Some((mount.target.as_path(), text)),
+        MountKind::Generated { text } => Some((mount.target.as_path(), "--file", text)),
+        MountKind::Replaced { text } => Some((mount.target.as_path(), "--ro-bind-data", text)),
         _ => None,
     });
-    files.map(|(target, text)| Ok((target, in_memory(c"text", text.as_bytes())?))).collect()
+    files.map(|(target, option, text)| Ok((target, option, in_memory(c"text", text.as_bytes())?))).collect()
 }
 
 fn in_memory(name: &std::ffi::CStr, bytes: &[u8]) -> io::Result<File> {

@@ -72,6 +72,9 @@ impl<'p> Judge<'p> {
             Some((MountKind::Bind { access: MountAccess::ReadOnly, .. }, mount)) => {
                 (wanted == Use::Change).then(|| self.read_only(path, mount))
             }
+            Some((MountKind::Replaced { .. }, mount)) => {
+                (wanted == Use::Change).then(|| never(path, mount.reason))
+            }
             Some((MountKind::Hidden { .. }, mount)) => Some(never(path, mount.reason)),
             Some((MountKind::Processes, _)) => (wanted == Use::Change && path.starts_with("/proc/sys"))
                 .then(|| never(path, "it applies to the whole machine")),

@@ -51,6 +51,7 @@ pub(super) fn rules(plan: &Plan, handed: &Handed) -> io::Result<Option<Landlock>
             MountKind::Bind { .. }
             | MountKind::Link { .. }
             | MountKind::Generated { .. }
+            | MountKind::Replaced { .. }
             | MountKind::Hidden { .. } => continue,
         };
         rules.push((c_string(mount.target.as_os_str())?, allowed));

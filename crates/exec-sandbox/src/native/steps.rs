@@ -216,6 +216,9 @@ impl RootfsBuilder<'_> {
                 let text = text.clone().into_bytes();
                 self.step(Step::Text { path: below_root(target)?, text });
             }
+            MountKind::Replaced { text } => {
+                self.step(Step::Replace { path: below_root(target)?, text: text.clone().into_bytes() });
+            }
             MountKind::Hidden { point: MountPoint::File } => self.step(Step::MaskFile(below_root(target)?)),
             MountKind::Hidden { point: MountPoint::Folder } => {
                 self.step(Step::HideFolder(below_root(target)?));

@@ -201,6 +201,13 @@ fn carry_out(root: RawFd, step: &Step, bind_sources: &[RawFd]) -> Result {
             raw::mount_setattr(copy.as_raw_fd(), attributes, true)?;
             raw::move_mount(copy.as_raw_fd(), there.as_raw_fd())
         }
+        Step::Replace { path, text } => {
+            raw::make_text(root, c".text", text)?;
+            let covered = missing_is_fine(hide(root, path, c".text"));
+            // Mounted over the file, it remains without a name.
+            raw::unlink(root, c".text", 0)?;
+            covered
+        }
         Step::MaskFile(path) => missing_is_fine(hide(root, path, c".masked")),
         Step::HideFolder(path) => missing_is_fine(hide(root, path, c".nothing.d")),
     }
@@ -248,8 +255,9 @@ fn overlay(root: RawFd, lower: RawFd, layer: RawFd, path: &std::ffi::CStr) -> Re
     Ok(())
 }
 
-fn hide(root: RawFd, path: &std::ffi::CStr, nothing: &std::ffi::CStr) -> Result {
-    let nothing = raw::open_tree(root, nothing)?;
+/// Mounts a file or directory of the new root over a path, so that it cannot be changed.
+fn hide(root: RawFd, path: &std::ffi::CStr, by: &std::ffi::CStr) -> Result {
+    let by = raw::open_tree(root, by)?;
     let closed = MountAttributes {
         set: MountAttributes::READ_ONLY
             | MountAttributes::NOSUID
@@ -257,8 +265,8 @@ fn hide(root: RawFd, path: &std::ffi::CStr, nothing: &std::ffi::CStr) -> Result 
             | MountAttributes::NOEXEC,
         ..MountAttributes::default()
     };
-    raw::mount_setattr(nothing.as_raw_fd(), &closed, false)?;
-    attach(nothing.as_raw_fd(), root, path, Way::Foreign)
+    raw::mount_setattr(by.as_raw_fd(), &closed, false)?;
+    attach(by.as_raw_fd(), root, path, Way::Foreign)
 }
 
 fn exists_already(result: Result) -> Result {

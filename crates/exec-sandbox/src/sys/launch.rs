@@ -145,6 +145,11 @@ pub(crate) enum Step {
         path: CString,
         attributes: MountAttributes,
     },
+    /// Covers a file with a read-only one with this content, if it exists.
+    Replace {
+        path: CString,
+        text: Vec<u8>,
+    },
     /// Hides a file behind a device that cannot be opened, if it exists.
     MaskFile(CString),
     /// Hides a directory behind an empty one, if it exists.

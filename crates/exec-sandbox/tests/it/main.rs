@@ -13,6 +13,7 @@ mod capabilities;
 #[cfg(target_os = "linux")]
 mod continued;
 #[cfg(target_os = "linux")]
+mod env_names;
 mod escapes;
 #[cfg(target_os = "linux")]
 #[cfg(all(feature = "external", target_os = "linux"))]

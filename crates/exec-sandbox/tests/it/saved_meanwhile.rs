@@ -20,14 +20,14 @@ fn wait_for(path: &Path) {
 }
 
 /// Saves a file by a rename, as editors do.
-fn save(path: &Path, text: &str) {
+pub(crate) fn save(path: &Path, text: &str) {
     let new = path.with_file_name("editor~");
     fs::write(&new, text).unwrap();
     fs::rename(new, path).unwrap();
 }
 
 /// Runs a script, and `meanwhile` when it has created `begun`; then `over` is created.
-fn while_it_runs(
+pub(crate) fn while_it_runs(
     live: &Live,
     script: &str,
     change: impl FnOnce(&mut SandboxSpec) + Send,
@@ -46,9 +46,9 @@ fn while_it_runs(
     })
 }
 
-const WAIT: &str = "touch begun; while ! [ -e over ]; do sleep 0.02; done;";
+pub(crate) const WAIT: &str = "touch begun; while ! [ -e over ]; do sleep 0.02; done;";
 
-fn printed(outcome: &Outcome) -> String {
+pub(crate) fn printed(outcome: &Outcome) -> String {
     String::from_utf8_lossy(&outcome.output.stdout).into_owned()
 }
 

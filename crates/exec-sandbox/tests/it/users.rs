@@ -26,6 +26,7 @@ const TESTS: &[&str] = &[
     "links::",
     "memory_files::",
     "names::",
+    "env_names::",
     "saved_meanwhile::",
     "names_decided::",
     "pool::",

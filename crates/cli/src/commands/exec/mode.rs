@@ -23,6 +23,7 @@ pub(super) fn pointless(args: &ExecArgs) -> Option<String> {
         // Without a sandbox, the rules are the only protection.
         ("--no-rules", FULL, args.no_rules),
         ("--ro", FULL, !args.spec.read_only_paths.is_empty()),
+        ("--env-names", FULL, !args.spec.env_names_paths.is_empty()),
         ("--rw", FULL, !args.spec.shared_paths.is_empty()),
         ("--network broker", FULL, args.network == Reach::Broker),
         ("--network observe", FULL, args.network == Reach::Observe),

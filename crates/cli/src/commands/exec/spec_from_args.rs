@@ -36,6 +36,7 @@ pub(super) fn spec_from_args(args: &ExecArgs) -> io::Result<SandboxSpec> {
     if args.format == Format::Text {
         spec.limits.output = Limit::Unlimited;
     }
+    patch.env_names_paths = env_files(&patch.env_names_paths, &spec, &patch.shared_paths)?;
     patch.apply(&mut spec).map_err(io::Error::other)?;
     // A backend that was typed is not replaced by a run without a sandbox, not even one that is never for this user.
     if spec.backend != SandboxBackend::Auto {
@@ -56,6 +57,20 @@ pub(in crate::commands) fn existing(option: &str, paths: &[PathBuf]) -> io::Resu
         found.map_err(|error| io::Error::new(error.kind(), format!("{option} {}: {error}", path.display())))
     };
     paths.iter().map(real).collect()
+}
+
+/// Resolves the paths of environment files, which must be where the command sees them.
+fn env_files(paths: &[PathBuf], spec: &SandboxSpec, shared: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+    let paths = existing("--env-names", paths)?;
+    let is_seen = |path: &&PathBuf| {
+        std::iter::once(&spec.workspace).chain(shared).any(|around| path.starts_with(around))
+    };
+    match paths.iter().find(|path| !is_seen(path)) {
+        Some(path) => {
+            Err(io::Error::other(format!("--env-names {} is not in the workspace", path.display())))
+        }
+        None => Ok(paths),
+    }
 }
 
 /// Returns the network mode. clap requires --broker with --network broker.

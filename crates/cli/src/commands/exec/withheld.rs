@@ -122,17 +122,21 @@ fn hidden(plan: &Plan, agent: Option<&str>) -> Option<String> {
         more => format!(" and {more} more"),
     };
     let path = first.to_string_lossy();
-    let fix = match agent {
-        None => quote_argv(["stockade", "exec", "--ro", &path, "--", "…"]),
+    let fix = |option: &str, key: &str| match agent {
+        None => quote_argv(["stockade", "exec", option, &path, "--", "…"]),
         Some(agent) => {
-            let key = format!("agents.{agent}.skills.execSandbox.readOnlyAllowPaths");
+            let key = format!("agents.{agent}.skills.execSandbox.{key}");
             let path = plan.workspace.join(first);
             quote_argv(["stockade", "config", "add", &key, &path.to_string_lossy()])
         }
     };
+    let is_env_file = first.file_name().is_some_and(|name| name.to_string_lossy().contains(".env"));
+    let names = is_env_file.then(|| format!("; its names alone: {}", fix("--env-names", "envNamesPaths")));
     Some(format!(
-        "hidden from the command, because of secrets: {}{more}; to show one: {fix}",
-        shown.join(", ")
+        "hidden from the command, because of secrets: {}{more}; to show one: {}{}",
+        shown.join(", "),
+        fix("--ro", "readOnlyAllowPaths"),
+        names.unwrap_or_default(),
     ))
 }
 

@@ -57,7 +57,7 @@ impl Kind {
 fn place(mount: &Mount) -> Option<&Path> {
     match &mount.kind {
         MountKind::Bind { source, .. } => Some(source),
-        MountKind::Hidden { .. } => Some(&mount.target),
+        MountKind::Hidden { .. } | MountKind::Replaced { .. } => Some(&mount.target),
         MountKind::Link { .. }
         | MountKind::Processes
         | MountKind::Devices

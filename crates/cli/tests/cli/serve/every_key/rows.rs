@@ -109,6 +109,7 @@ pub(super) const ROWS: &[Row] = &[
     row("agents.bot.skills.execSandbox.review", ["off", "hold"], Probe::Run(&["sh", "-c", "stat -f -c %T . | grep -q overlay"])),
     row("agents.bot.skills.execSandbox.home", ["private", "tools"], Probe::Run(&["test", "-e", "HOME/.cargo/bin/tool"])).at(NO_CRATE),
     row("agents.bot.skills.execSandbox.readOnlyAllowPaths", ["[]", "[\"HOME/data\"]"], Probe::Run(&["test", "-e", "HOME/data/x"])),
+    row("agents.bot.skills.execSandbox.envNamesPaths", ["[]", "[\"HOME/work/a.txt\"]"], Probe::Run(&["grep", "-q", "text", "a.txt"])),
     row("agents.bot.skills.execSandbox.network", ["none", "open"], Probe::Run(&["sh", "-c", "ls -l /proc/self/ns/net | grep -qF OURS"])),
     row("agents.bot.skills.execSandbox.timeoutMs", ["200", "20000"], Probe::Run(&["sleep", "1"])),
     row("agents.bot.skills.execSandbox.memoryMb", ["32", "2048"], Probe::Run(&["sh", "-c", "head -c 100000000 /dev/zero | tail > /dev/null"])),
