@@ -180,7 +180,7 @@ pub struct Exposed {
 
 /// The identity and state of a file, which changes with every write: a command cannot set the change time (ctime) of a file,
 /// so it cannot hide one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Stamp {
     /// The identity of the file.
     pub file: FileIdentity,
@@ -222,7 +222,7 @@ pub enum Searched {
     /// Every directory was read.
     #[default]
     Fully,
-    /// Some directories could not be read: they belong to another user.
+    /// Some directories or settings could not be read: they belong to another user, or are too long.
     InPart,
     /// The workspace has more protected names than can be protected.
     TooMany,

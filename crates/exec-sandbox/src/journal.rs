@@ -59,14 +59,19 @@ impl Journal {
         };
         let mut journal = Self { state: state.to_path_buf(), path, locked, began, is_kept: false };
         flock(&journal.locked, FlockOperation::LockExclusive)?;
-        journal.locked.write_all(&record(snapshot)?)?;
+        let record = record(snapshot)?;
+        // Another program could not read it.
+        if record.len() as u64 > MAX_LENGTH {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        journal.locked.write_all(&record)?;
         Ok(journal)
     }
 
     /// Returns the recorded states of running commands that may change the same directories.
     pub(crate) fn others(&self, snapshot: &Snapshot) -> Vec<(PathBuf, Snapshot)> {
         let Ok(files) = fs::read_dir(self.state.join("running")) else { return Vec::new() };
-        let paths = files.flatten().take(MAX_COUNT).map(|file| file.path()).filter(|path| *path != self.path);
+        let paths = files.flatten().map(|file| file.path()).filter(|path| *path != self.path);
         let others = paths.filter_map(|path| {
             let file = open(&path).ok()?;
             is_held(&file).then_some(())?;
@@ -191,6 +196,28 @@ mod tests {
         assert!(!workspace.path().join(".envrc").exists() && !path.exists());
         assert_eq!(recover(state.path()), []);
         assert!(!is_at_work(state.path(), workspace.path()));
+    }
+
+    /// What no later run could read is not written, so that the run reports a gap.
+    #[test]
+    fn a_flood_of_entries_is_no_journal() {
+        let state = tempfile::tempdir().unwrap();
+        let length = usize::try_from(MAX_LENGTH).unwrap();
+        let snapshot = |length: usize| Snapshot { command: "x".repeat(length), ..Snapshot::default() };
+        assert!(Journal::write(state.path(), &snapshot(length)).is_err());
+        assert_eq!(fs::read_dir(state.path().join("running")).unwrap().count(), 0);
+        assert!(Journal::write(state.path(), &snapshot(1)).is_ok());
+    }
+
+    #[test]
+    fn no_flood_of_commands_hides_another() {
+        let (state, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let snapshot = Snapshot { roots: roots(Some(workspace.path()), &[]), ..Snapshot::default() };
+        let first = Journal::write(state.path(), &snapshot).unwrap();
+        let folder = state.path().join("running");
+        (0..2 * MAX_COUNT).for_each(|number| fs::write(folder.join(format!("{number}-1")), "x").unwrap());
+        let _second = Journal::write(state.path(), &snapshot).unwrap();
+        assert!(!first.others(&snapshot).is_empty());
     }
 
     #[test]

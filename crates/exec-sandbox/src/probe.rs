@@ -28,7 +28,7 @@ use crate::choices::{HomeView, SandboxBackend};
 use crate::container_request::Engine;
 use crate::exposed_secrets::Seen;
 use crate::home_secrets::masked;
-use crate::host::{Entry, HostFacts, Kernel};
+use crate::host::{Entry, HostFacts, Kernel, Searched};
 use crate::mounts::{SYSTEM, path_at_home, rows_at_home};
 use crate::seccomp::Architecture;
 use crate::spec::{Network, SandboxSpec};
@@ -68,8 +68,8 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     links.for_each(|(name, _)| look(&home.join(name), &mut facts));
     facts.home = home;
     secrets(spec, &facts, &at_home).into_iter().for_each(|path| look(&path, &mut facts));
-    let hooks;
-    (facts.git, hooks) = git::harmless(spec, &facts.home, &facts.environment);
+    let users = git::users(spec, &facts.home, &facts.environment);
+    facts.git = users.harmless;
     // Bubblewrap is tested by running it, which takes time, so only where it may be used.
     if spec.backend == SandboxBackend::Bwrap
         || (spec.backend == SandboxBackend::Auto && !facts.kernel.namespaces)
@@ -78,7 +78,10 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     }
     facts.engine = Engine::of(spec.backend).map(|engine| look_at(engine, &spec.container));
     let mut found = crate::workspace::look(&roots(Some(&spec.workspace), &spec.shared));
-    add_hooks(&roots(Some(&spec.workspace), &spec.shared), &mut found, &hooks);
+    add_hooks(&roots(Some(&spec.workspace), &spec.shared), &mut found, &users.hooks);
+    if users.is_partial {
+        found.searched = found.searched.max(Searched::InPart);
+    }
     facts.git_ignored = git::ignored(spec, &facts.home).unwrap_or_default();
     facts.shown = show_known(&spec.workspace, &Seen::before(spec), &mut found.protected);
     // Secrets that earlier commands created themselves are visible, and do not count towards the maximum number of mounts.

@@ -109,7 +109,9 @@ pub(crate) fn sweep(
         let whose = Taker { state, workspace: &root.path, root: &folder, command };
         let mut taking = RootTaking::new(whose, &mut swept.taken);
         let (watched, secrets) = (&mut swept.watched, &mut swept.secrets);
-        let new_links = NewLinks { known: links, found: &mut swept.links, count: [0; 2] };
+        let mut is_cut = false;
+        let new_links =
+            NewLinks { known: links, found: &mut swept.links, count: [0; 2], is_cut: &mut is_cut };
         let sweeper =
             Sweeper { root, roots, before, maker, taking: &mut taking, watched, secrets, new_links };
         if search(root, sweeper) == Searched::InPart {
@@ -117,7 +119,7 @@ pub(crate) fn sweep(
         }
         git_targets(roots, root, before, &mut taking);
         // A full list may lack changes, and the result reports that not everything was searched.
-        if swept.watched.len() >= MAX_WATCHED || swept.secrets.len() >= MAX_SECRETS {
+        if is_cut || swept.watched.len() >= MAX_WATCHED || swept.secrets.len() >= MAX_SECRETS {
             swept.searched = Searched::InPart;
         }
         swept.dropped.extend(taking.make_room());
@@ -160,6 +162,8 @@ struct NewLinks<'s> {
     found: &'s mut Vec<Changed>,
     /// Number of harmless and of harmful ones.
     count: [usize; 2],
+    /// Whether more were found than are listed.
+    is_cut: &'s mut bool,
 }
 
 impl NewLinks<'_> {
@@ -168,8 +172,9 @@ impl NewLinks<'_> {
         let [harmless, harmful] = &mut self.count;
         let count = if changed.is_harmful { harmful } else { harmless };
         *count += 1;
-        if *count <= MAX_LINKS {
-            self.found.push(changed);
+        match *count <= MAX_LINKS {
+            true => self.found.push(changed),
+            false => *self.is_cut = true,
         }
     }
 }

@@ -35,7 +35,7 @@ pub use condition::include_applies;
 pub use find::{FoundGit, GitRepository, find_git};
 pub use index::{GitIndexError, IndexedFile, ObjectId, index_digest, indexed_files, submodule_paths};
 pub use passed_settings::GitSettings;
-pub use review_inputs::{ReviewInput, review_inputs};
+pub use review_inputs::{ReviewFile, ReviewInput, review_inputs};
 pub use settings::{GitSetting, GitSyntaxError, SettingsReader, git_settings, read_settings};
 
 /// The README's example is run as a test.

@@ -27,21 +27,41 @@ pub struct ReviewInput {
     pub digest: u64,
 }
 
-/// Returns the meaning of these files; a file without a meaning is not listed. `read` returns the content of a file in the
-/// repository's directory if it is at most this long, and `list` the names in a directory there.
+/// A file in the directory of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReviewFile {
+    /// All bytes of a file that is not too long.
+    Content(Vec<u8>),
+    /// It is too long to be read, or cannot be read: a digest of its size and times, which any change of the file changes.
+    Unread(u64),
+}
+
+impl ReviewFile {
+    /// Returns the digest of the content, or one of the state of a file without known content.
+    fn digest(&self, of_content: impl Fn(&[u8]) -> Option<u64>) -> Option<u64> {
+        match self {
+            Self::Content(content) => of_content(content),
+            Self::Unread(state) => Some(digest(("unread", state))),
+        }
+    }
+}
+
+/// Returns the meaning of these files; a file without a meaning is not listed. `read` returns a file in the repository's directory,
+/// with its content if that is at most this long, and `list` the names in a directory there.
 pub fn review_inputs(
-    read: impl Fn(&str, usize) -> Option<Vec<u8>>,
+    read: impl Fn(&str, usize) -> Option<ReviewFile>,
     list: impl Fn(&str) -> Vec<OsString>,
 ) -> Vec<ReviewInput> {
-    let lines = |path| lines(&read(path, MAX_TEXT_BYTES)?);
+    let lines = |path| read(path, MAX_TEXT_BYTES)?.digest(lines);
     let index = read("index", MAX_INDEX_BYTES);
-    let settings = read("config", MAX_REPOSITORY_SETTINGS).map(|text| settings(&text));
+    let config = read("config", MAX_REPOSITORY_SETTINGS);
+    let settings = config.and_then(|file| file.digest(|text| Some(settings(text))));
     let inputs = [
         ("info/exclude", "patterns of files that git does not list", lines("info/exclude")),
         (
             "index",
             "files that git does not compare with the last commit",
-            index.and_then(|index| overlooked(&index)),
+            index.and_then(|index| index.digest(overlooked)),
         ),
         ("refs/replace", "objects that git shows with other content", replaced(&read, &list)),
         ("info/grafts", "commits that git shows with other parents", lines("info/grafts")),
@@ -75,18 +95,26 @@ fn overlooked(index: &[u8]) -> Option<u64> {
 
 /// Returns a digest of the replaced objects, in files of their own and in the packed references.
 fn replaced(
-    read: &impl Fn(&str, usize) -> Option<Vec<u8>>,
+    read: &impl Fn(&str, usize) -> Option<ReviewFile>,
     list: &impl Fn(&str) -> Vec<OsString>,
 ) -> Option<u64> {
     const FOLDER: &str = "refs/replace";
     let mut names = list(FOLDER);
     names.sort_unstable();
-    let content = |name: &OsString| read(&format!("{FOLDER}/{}", name.to_string_lossy()), MAX_TEXT_BYTES);
+    let content = |name: &OsString| {
+        let file = read(&format!("{FOLDER}/{}", name.to_string_lossy()), MAX_TEXT_BYTES);
+        file.and_then(|file| file.digest(|content| Some(digest(content))))
+    };
     let contents: Vec<_> = names.iter().map(content).collect();
-    let packed = read("packed-refs", MAX_TEXT_BYTES).unwrap_or_default();
+    let packed = read("packed-refs", MAX_TEXT_BYTES).and_then(|file| file.digest(replaced_in));
+    (!names.is_empty() || packed.is_some()).then(|| digest((names, contents, packed)))
+}
+
+/// Returns a digest of the replaced objects in the packed references, if there are any.
+fn replaced_in(packed: &[u8]) -> Option<u64> {
     let is_one = |line: &&[u8]| memchr::memmem::find(line, b" refs/replace/").is_some();
-    let packed: Vec<&[u8]> = packed.split(|byte| *byte == b'\n').filter(is_one).collect();
-    (!names.is_empty() || !packed.is_empty()).then(|| digest((names, contents, packed)))
+    let lines: Vec<&[u8]> = packed.split(|byte| *byte == b'\n').filter(is_one).collect();
+    (!lines.is_empty()).then(|| digest(lines))
 }
 
 /// Returns a digest of the settings that determine where git pushes to, how it reads the repository, and who the author is.
@@ -114,13 +142,32 @@ mod tests {
     fn meanings(files: &[(&str, &str)]) -> BTreeMap<&'static str, u64> {
         let read = |path: &str, most: usize| {
             let found = files.iter().find(|file| file.0 == path)?.1.as_bytes().to_vec();
-            (found.len() <= most).then_some(found)
+            let state = found.len() as u64;
+            Some(if found.len() <= most { ReviewFile::Content(found) } else { ReviewFile::Unread(state) })
         };
         let list = |folder: &str| {
             let names = files.iter().filter_map(|file| file.0.strip_prefix(folder)?.strip_prefix('/'));
             names.map(OsString::from).collect()
         };
         review_inputs(read, list).into_iter().map(|input| (input.path, input.digest)).collect()
+    }
+
+    /// A file that is made so long that it is not read has a meaning, and each change of it is one.
+    #[test]
+    fn a_flood_of_a_file_hides_no_change() {
+        for (file, most, harmless) in [
+            ("info/exclude", MAX_TEXT_BYTES, "# a\n"),
+            ("info/grafts", MAX_TEXT_BYTES, "# a\n"),
+            ("packed-refs", MAX_TEXT_BYTES, "1 refs/heads/x\n"),
+            ("config", MAX_REPOSITORY_SETTINGS, "# a\n"),
+            ("index", MAX_INDEX_BYTES, "x"),
+        ] {
+            let long = harmless.repeat(most / harmless.len() + 1);
+            let longer = format!("{long}x");
+            let [short, long, longer] = [harmless, &long, &longer].map(|text| meanings(&[(file, text)]));
+            assert!(long != short && long.len() == 1, "{file}");
+            assert_ne!(long, longer, "{file}");
+        }
     }
 
     #[test]

@@ -155,8 +155,8 @@ fn a_failed_command_is_told_what_was_withheld() {
     for (script, expected) in [
         (
             "cat .env",
-            "hidden from the command, because of secrets: .env; to show one: stockade exec --ro .env -- …; its names alone: \
-             stockade exec --env-names .env -- …",
+            "hidden from the command, because of secrets: .env; to show one: stockade exec --ro .env -- '…'; its names alone: \
+             stockade exec --env-names .env -- '…'",
         ),
         ("docker ps; exit 1", "docker needs the socket of its daemon"),
         ("unshare -Ur true", "unshare needs namespaces"),
@@ -175,6 +175,7 @@ fn a_failed_command_is_told_what_was_withheld() {
         names.contains("KEY=\n") && !names.contains("value") && !names.contains("hidden from"),
         "{names}"
     );
+    assert!(said(&["--backend-option", "a=b"], "true").contains("no effect with --backend native"));
     assert!(said(&["--env-names", "/etc/hosts"], "true").contains("/etc/hosts is not in the workspace"));
     assert!(!said(&["--network", "open"], "ssh; false").contains("has no network"));
     assert!(!said(&[], "unshare -Ur true; true").contains("needs namespaces"));

@@ -20,14 +20,21 @@ const MAX_DEPTH: usize = 10;
 /// Maximum size of a file.
 const MAX_LENGTH: u64 = 256 << 10;
 
-/// Returns the harmless settings that git would read for this user in the workspace, and the configured paths of hooks.
-pub(super) fn harmless(
-    spec: &SandboxSpec,
-    home: &Path,
-    environment: &BTreeMap<OsString, OsString>,
-) -> (GitSettings, Vec<PathBuf>) {
+/// What git reads for a user.
+#[derive(Debug, Default)]
+pub(super) struct UsersGit {
+    /// The harmless settings.
+    pub(super) harmless: GitSettings,
+    /// Configured paths of hooks, of which a relative one is below each repository, and other targets of settings.
+    pub(super) hooks: Vec<PathBuf>,
+    /// Whether some files were not read, so that their targets are unknown.
+    pub(super) is_partial: bool,
+}
+
+/// Returns what git would read for this user in the workspace.
+pub(super) fn users(spec: &SandboxSpec, home: &Path, environment: &BTreeMap<OsString, OsString>) -> UsersGit {
     let set = |name: &str| environment.get(name.as_ref() as &std::ffi::OsStr).filter(|it| !it.is_empty());
-    let mut reading = Reading { spec, home, files: 0, found: GitSettings::default(), hooks: Vec::new() };
+    let mut reading = Reading { spec, home, files: 0, found: UsersGit::default() };
     reading.hooks_of_the_machine(set("GIT_CONFIG_SYSTEM").map_or(Path::new(OF_THE_MACHINE), Path::new));
     match set("GIT_CONFIG_GLOBAL") {
         Some(file) => reading.file(Path::new(file), 0),
@@ -37,12 +44,12 @@ pub(super) fn harmless(
             reading.file(&home.join(".gitconfig"), 0);
         }
     }
-    (reading.found, reading.hooks)
+    reading.found
 }
 
 /// Returns the content of the user's gitignore file, if there is one.
 pub(super) fn ignored(spec: &SandboxSpec, home: &Path) -> Option<String> {
-    text_of(spec, &home.join(IGNORED))
+    text_of(spec, &home.join(IGNORED)).ok()
 }
 
 /// Git settings for all users of the machine.
@@ -58,26 +65,28 @@ struct Reading<'s> {
     spec: &'s SandboxSpec,
     home: &'s Path,
     files: usize,
-    found: GitSettings,
-    /// Configured paths of hooks, of which a relative one is below each repository, and other targets of settings.
-    hooks: Vec<PathBuf>,
+    found: UsersGit,
 }
 
 impl Reading<'_> {
     fn file(&mut self, path: &Path, depth: usize) {
-        if depth >= MAX_DEPTH || self.files >= MAX_FILES || !path.is_absolute() {
+        if !path.is_absolute() {
+            return;
+        }
+        if depth >= MAX_DEPTH || self.files >= MAX_FILES {
+            self.found.is_partial = true;
             return;
         }
         self.files += 1;
-        let Some(text) = text_of(self.spec, path) else { return };
+        let Some(text) = self.text(path) else { return };
         let beside = path.parent().unwrap_or(path);
         self.note_targets(&text, beside);
         for setting in read_settings(&text).flatten() {
             match self.included(&setting, beside) {
                 Some(path) => self.file(&path, depth + 1),
                 None => {
-                    self.hooks.extend(hooks(&setting));
-                    self.found.take(&setting);
+                    self.found.hooks.extend(hooks(&setting));
+                    self.found.harmless.take(&setting);
                 }
             }
         }
@@ -85,8 +94,14 @@ impl Reading<'_> {
 
     /// Reads the path of hooks from the machine's settings. The command does not see the file, so other settings do not apply.
     fn hooks_of_the_machine(&mut self, path: &Path) {
-        let text = text_of(self.spec, path).unwrap_or_default();
-        self.hooks.extend(read_settings(&text).flatten().filter_map(|setting| hooks(&setting)));
+        let text = self.text(path).unwrap_or_default();
+        self.found.hooks.extend(read_settings(&text).flatten().filter_map(|setting| hooks(&setting)));
+    }
+
+    fn text(&mut self, path: &Path) -> Option<String> {
+        let text = text_of(self.spec, path);
+        self.found.is_partial |= matches!(text, Err(Unread::TooLong));
+        text.ok()
     }
 
     /// Records the files that settings of the user refer to, if a command may write them: git obeys them wherever it runs, under
@@ -100,7 +115,7 @@ impl Reading<'_> {
                 (None, GitTarget::Hooks | GitTarget::Program) => PathBuf::from(path),
             };
             if path.is_absolute() && self.is_written(&path) {
-                self.hooks.push(path);
+                self.found.hooks.push(path);
             }
         }
     }
@@ -131,24 +146,37 @@ impl Reading<'_> {
     }
 }
 
+/// Why a file has no content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unread {
+    /// It is not a file, or not one of the user.
+    Missing,
+    /// It is longer than the maximum.
+    TooLong,
+}
+
 /// Returns the content of a file, unless a command could have written it: that is not the user's setting.
-fn text_of(spec: &SandboxSpec, path: &Path) -> Option<String> {
-    let real = real_path(path).ok()?;
+fn text_of(spec: &SandboxSpec, path: &Path) -> Result<String, Unread> {
+    let missing = |_| Unread::Missing;
+    let real = real_path(path).map_err(missing)?;
     let mut written = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill);
     if written.any(|folder| real.starts_with(folder)) {
-        return None;
+        return Err(Unread::Missing);
     }
     // Without O_NONBLOCK, opening a named pipe would block until another program writes to it.
     let mut options = OpenOptions::new();
-    let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(real).ok()?;
-    let data = file.metadata().ok()?;
-    if !data.is_file() || data.len() > MAX_LENGTH {
-        return None;
+    let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(real).map_err(missing)?;
+    let data = file.metadata().map_err(missing)?;
+    if !data.is_file() {
+        return Err(Unread::Missing);
+    }
+    if data.len() > MAX_LENGTH {
+        return Err(Unread::TooLong);
     }
     // Room for all, because the first piece would be 32 bytes otherwise.
     let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or_default() + 1);
-    file.take(MAX_LENGTH).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    file.take(MAX_LENGTH).read_to_end(&mut bytes).map_err(missing)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -157,6 +185,31 @@ mod tests {
 
     use super::*;
     use std::fs;
+
+    #[test]
+    fn a_flood_of_settings_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let is_partial = |text: &str| {
+            fs::write(home.join(".gitconfig"), text).unwrap();
+            let spec = SandboxSpec::new(home.join("work"), ["true"]);
+            users(&spec, &home, &BTreeMap::new()).is_partial
+        };
+        fs::write(home.join("long"), "#".repeat(usize::try_from(MAX_LENGTH).unwrap() + 1)).unwrap();
+        fs::write(home.join("loop"), "[include]\npath = loop\n").unwrap();
+        let includes = |count: usize| "[include]\npath = x\n".repeat(count);
+        for (text, expected) in [
+            (String::new(), false),
+            (includes(1), false),
+            (includes(MAX_FILES + 1), true),
+            ("[include]\npath = missing\n".to_owned(), false),
+            ("[include]\npath = long\n".to_owned(), true),
+            ("[include]\npath = loop\n".to_owned(), true),
+            ("#".repeat(usize::try_from(MAX_LENGTH).unwrap() + 1), true),
+        ] {
+            assert_eq!(is_partial(&text), expected, "{}", text.get(..40).unwrap_or(&text));
+        }
+    }
 
     /// Git obeys an included file of the workspace like the settings that include it, also one that does not exist yet.
     #[test]
@@ -174,7 +227,7 @@ mod tests {
         );
         fs::write(home.join(".gitconfig"), text).unwrap();
         let spec = SandboxSpec::new(&work, ["true"]);
-        let (_, found) = harmless(&spec, &home, &BTreeMap::new());
+        let found = users(&spec, &home, &BTreeMap::new()).hooks;
         let found: std::collections::BTreeSet<PathBuf> = found.into_iter().collect();
         let expected = [
             PathBuf::from(".githooks"),

@@ -1,12 +1,11 @@
 //! Records the state before a command, and sweeps after it.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::observe::Observer;
 use crate::choices::ReviewMode;
 use crate::enforcement::{Enforcement, Property};
-use crate::host::{FileIdentity, ProtectedEntry};
+use crate::host::{FileIdentity, ProtectedEntry, Searched};
 use crate::journal::{self, Journal, Snapshot};
 use crate::outcome::Changed;
 use crate::plan::Plan;
@@ -14,7 +13,7 @@ use crate::quarantine::as_text;
 use crate::quarantined::Quarantined;
 use crate::spec::Protection;
 use crate::sweep::{Before, Company, Maker, Swept, same_kind, sweep};
-use crate::workspace::links::strays_in;
+use crate::workspace::links::{Strays, strays_in};
 use crate::workspace::roots::roots;
 
 /// The sweep of a command, from its start to its end.
@@ -26,7 +25,7 @@ pub(super) struct Sweeping {
     /// Other running commands, with the state before each.
     others: Vec<(PathBuf, Snapshot)>,
     /// Existing symlinks in the repository of a linked worktree.
-    strays: BTreeSet<(PathBuf, PathBuf)>,
+    strays: Strays,
 }
 
 impl Sweeping {
@@ -57,6 +56,11 @@ impl Sweeping {
         let known = saved.as_ref().filter(|saved| !saved.entries.is_empty());
         let others = journal.as_ref().zip(known).map(|(journal, saved)| journal.others(saved));
         let strays = strays_in(&plan.of_a_worktree());
+        if strays.searched != Searched::Fully {
+            let why =
+                "some symlinks in the repository of the worktree are unknown, so new ones are not recognised";
+            enforcement.gap(Property::ProtectedNames, why);
+        }
         Self { state, saved, journal, others: others.unwrap_or_default(), strays }
     }
 
@@ -77,7 +81,8 @@ impl Sweeping {
         let mut swept =
             sweep(&saved.roots, &before, Some(&plan.links), maker, self.state.as_deref(), &saved.command);
         let strays = strays_in(&plan.of_a_worktree());
-        swept.links.extend(strays.difference(&self.strays).map(|(path, to)| Changed {
+        swept.searched = swept.searched.max(strays.searched);
+        swept.links.extend(strays.found.difference(&self.strays.found).map(|(path, to)| Changed {
             path: path.clone(),
             label: format!("a symlink in a repository through which git would write to {}", to.display()),
             is_harmful: true,

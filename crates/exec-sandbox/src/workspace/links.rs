@@ -21,6 +21,7 @@ use super::found::{PACKAGES, is_repository};
 use super::roots::Root;
 use super::targets::resolve;
 use super::walk::{Here, Visit, walk};
+use crate::host::Searched;
 use crate::protect::{Answer, answer, in_a_repository};
 
 /// Data directories of version control systems.
@@ -51,7 +52,7 @@ const FOLDERS_OF_GIT: &[&str] = &[
 const OBEYED_BESIDE: &[&str] = &["modules", "worktrees", "hgrc", "config.toml"];
 
 /// Maximum number of recorded symlinks of a linked worktree's repository.
-const MAX_STRAYS: usize = 100_000;
+const MAX_STRAYS: usize = 10_000;
 
 /// Whether this is the data directory of a version control system.
 pub(crate) fn is_of_version_control(name: &OsStr) -> bool {
@@ -189,26 +190,41 @@ fn is_an_interpreter(name: &OsStr, end: &Path) -> bool {
     is_one(name) && end.is_file() && end.file_name().is_some_and(is_one)
 }
 
-/// Returns the stray symlinks in directories of a repository, through which git would write to another file.
-pub(crate) fn strays_in(folders: &[PathBuf]) -> BTreeSet<(PathBuf, PathBuf)> {
-    let mut found = BTreeSet::new();
+/// The stray symlinks in directories of a repository, through which git would write to another file.
+#[derive(Debug, Default)]
+pub(crate) struct Strays {
+    /// Their paths and targets.
+    pub(crate) found: BTreeSet<(PathBuf, PathBuf)>,
+    /// Whether all of them were found.
+    pub(crate) searched: Searched,
+}
+
+/// Returns the stray symlinks in these directories.
+pub(crate) fn strays_in(folders: &[PathBuf]) -> Strays {
+    let mut strays = Strays::default();
     for folder in folders {
-        walk(folder, &mut Strays { folder, found: &mut found });
+        let searched = walk(folder, &mut InFolder { folder, strays: &mut strays });
+        strays.searched = strays.searched.max(searched);
     }
-    found
+    strays
 }
 
-struct Strays<'s> {
+struct InFolder<'s> {
     folder: &'s Path,
-    found: &'s mut BTreeSet<(PathBuf, PathBuf)>,
+    strays: &'s mut Strays,
 }
 
-impl Visit for Strays<'_> {
+impl Visit for InFolder<'_> {
     fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
         for entry in here.names.unwrap_or_default().iter().filter(|entry| entry.kind == FileType::Symlink) {
             let to = text_of(here, &entry.name).unwrap_or_default();
-            if !stays_in_a_repository(&to) && self.found.len() < MAX_STRAYS {
-                self.found.insert((self.folder.join(here.path).join(&entry.name), to));
+            if stays_in_a_repository(&to) {
+                continue;
+            }
+            if self.strays.found.len() < MAX_STRAYS {
+                self.strays.found.insert((self.folder.join(here.path).join(&entry.name), to));
+            } else {
+                self.strays.searched = Searched::InPart;
             }
         }
         BTreeSet::new()
@@ -245,6 +261,21 @@ mod tests {
         ] {
             assert!(!stays_in_a_repository(Path::new(to)), "{to}");
         }
+    }
+
+    #[test]
+    fn a_flood_of_strays_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_path_buf();
+        let link =
+            |number: usize| std::os::unix::fs::symlink("/etc/x", root.join(number.to_string())).unwrap();
+        (0..MAX_STRAYS).for_each(link);
+        let strays = strays_in(std::slice::from_ref(&root));
+        assert_eq!((strays.found.len(), strays.searched), (MAX_STRAYS, Searched::Fully));
+        link(MAX_STRAYS);
+        let strays = strays_in(&[root]);
+        assert_eq!((strays.found.len(), strays.searched), (MAX_STRAYS, Searched::InPart));
+        assert_eq!(strays_in(&["/no/such/folder".into()]).searched, Searched::InPart);
     }
 
     #[test]

@@ -4,9 +4,9 @@
 #![expect(clippy::disallowed_methods, reason = "follows links and settings of the user")]
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use stockade_git::{GitTarget, MAX_REPOSITORY_SETTINGS, git_settings, git_targets};
@@ -30,11 +30,13 @@ pub(crate) struct Targets<'r> {
     paths: BTreeSet<PathBuf>,
     /// Whether there are more than the maximum.
     is_cut: bool,
+    /// Whether some settings could not be read, so that their targets are unknown.
+    is_partial: bool,
 }
 
 impl<'r> Targets<'r> {
     pub(super) fn new(roots: &'r [Root]) -> Self {
-        Self { roots, paths: BTreeSet::new(), is_cut: false }
+        Self { roots, paths: BTreeSet::new(), is_cut: false, is_partial: false }
     }
 
     /// Adds the target of a symlink with a protected name.
@@ -54,14 +56,19 @@ impl<'r> Targets<'r> {
     pub(super) fn of_settings(&mut self, root: &Root, here: &Here<'_>) {
         let folder = root.path.join(here.path);
         for name in ["config", "config.worktree"] {
-            let Some(text) = read_below(here.folder, Path::new(name), MAX_REPOSITORY_SETTINGS) else {
-                continue;
-            };
+            let Some(text) = self.settings_in(here.folder, name.as_ref()) else { continue };
             // Relative paths refer to the worktree; in a bare repository, to the repository itself.
             let is_inner = folder.file_name().is_some_and(|name| name == ".git");
             let files = if is_inner { folder.parent().unwrap_or(&folder) } else { &folder };
             self.follow(&text, &folder, files, MAX_INCLUDES);
         }
+    }
+
+    /// Reads settings of git. A file that exists and cannot be read, or is too long, has unknown targets.
+    fn settings_in(&mut self, folder: BorrowedFd<'_>, name: &OsStr) -> Option<Vec<u8>> {
+        let text = read_below(folder, Path::new(name), MAX_REPOSITORY_SETTINGS);
+        self.is_partial |= text.is_none() && at(folder, Path::new(name)).is_some();
+        text
     }
 
     fn follow(&mut self, text: &[u8], folder: &Path, files: &Path, left: usize) {
@@ -79,9 +86,7 @@ impl<'r> Targets<'r> {
                     let Some(path) = end else { continue };
                     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
                     let opened = open_root(folder).ok();
-                    let more = opened
-                        .and_then(|it| read_below(it.as_fd(), Path::new(name), MAX_REPOSITORY_SETTINGS));
-                    if let Some(more) = more {
+                    if let Some(more) = opened.and_then(|it| self.settings_in(it.as_fd(), name)) {
                         self.follow(&more, folder, files, left - 1);
                     }
                 }
@@ -118,6 +123,9 @@ impl<'r> Targets<'r> {
     pub(super) fn add_to(self, found: &mut Found) {
         if self.is_cut {
             found.searched = Searched::TooMany;
+        }
+        if self.is_partial {
+            found.searched = found.searched.max(Searched::InPart);
         }
         for path in self.paths {
             let Some(name) = named(self.roots, &path).filter(|name| !name.as_os_str().is_empty()) else {
@@ -262,6 +270,30 @@ mod tests {
         assert!(resolve(&root.join("missing/../x")).is_some_and(|path| path.end.is_none()));
     }
     /// More targets than can be protected: none is left out silently.
+    #[test]
+    fn settings_that_are_too_long_are_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let git = root.join(".git");
+        for name in ["objects", "refs"] {
+            fs::create_dir_all(git.join(name)).unwrap();
+        }
+        fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        let long = format!("#{}\n[core]\nhooksPath = h\n", "x".repeat(MAX_REPOSITORY_SETTINGS));
+        let searched = |config: &str, included: &str| {
+            fs::write(git.join("config"), config).unwrap();
+            fs::write(root.join("more"), included).unwrap();
+            look(&roots(Some(&root), &[])).searched
+        };
+        let includes = "[include]\npath = ../more\n";
+        assert_eq!(searched("", ""), Searched::Fully);
+        assert_eq!(searched(&long, ""), Searched::InPart);
+        assert_eq!(searched(includes, "[core]\n"), Searched::Fully);
+        assert_eq!(searched(includes, &long), Searched::InPart);
+        fs::remove_file(root.join("more")).unwrap();
+        assert_eq!(look(&roots(Some(&root), &[])).searched, Searched::Fully);
+    }
+
     #[test]
     fn a_flood_of_targets_is_reported() {
         let folder = tempfile::tempdir().unwrap();

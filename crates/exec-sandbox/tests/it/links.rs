@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use stockade_exec_sandbox::{End, Outcome, SandboxBackend};
+use stockade_exec_sandbox::{End, Outcome, Property, SandboxBackend};
 
 use crate::live::{Live, NamesAre, each};
 
@@ -250,6 +250,8 @@ fn no_flood_of_links_hides_one_that_does_harm() {
 for i in range(1500): os.symlink('/etc/x%d' % i, 'a/%d' % i)\"; ln -s /root/.bashrc z";
     let outcome = case.run(script, SandboxBackend::Auto);
     assert_eq!(outcome.exit_code(), 123);
+    let gaps = outcome.enforcement.gaps.iter();
+    assert!(gaps.clone().any(|gap| gap.property == Property::ProtectedNames), "{outcome:?}");
     assert!(outcome.changed.len() <= 1_001 && outcome.changed.iter().any(|one| one.path == Path::new("z")));
 }
 

@@ -9,6 +9,7 @@ mod asked;
 mod attacks;
 mod auto_traits;
 #[cfg(target_os = "linux")]
+mod bounds;
 mod capabilities;
 #[cfg(target_os = "linux")]
 mod continued;

@@ -517,6 +517,25 @@ fn files_that_tools_create_themselves_stay() {
     }
 }
 
+/// A plan of git that is made too long to be read is not one that runs nothing.
+#[test]
+fn no_length_hides_what_a_plan_runs() {
+    for sweeps in [NamesAre::Decided, NamesAre::SweptUp] {
+        let Some(live) = Live::with_names(sweeps) else { return };
+        let todo = live.workspace().join(".git/rebase-merge/git-rebase-todo");
+        fs::create_dir_all(todo.parent().unwrap()).unwrap();
+        for name in ["objects", "refs"] {
+            fs::create_dir_all(live.workspace().join(".git").join(name)).unwrap();
+        }
+        fs::write(live.workspace().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(&todo, "pick 1 a\n").unwrap();
+        let script = "cd .git/rebase-merge; { echo 'exec /x'; head -c 1100000 /dev/zero | tr '\\0' '#'; } > git-rebase-todo; true";
+        let outcome = live.run(&["sh", "-c", script], |_| ()).unwrap();
+        assert_eq!(outcome.quarantine.len(), 1, "{outcome:?}");
+        assert!(!todo.exists(), "{outcome:?}");
+    }
+}
+
 /// The names that a flood brings never leave another one without its protection: either nothing runs, or they do not count.
 #[test]
 fn no_flood_of_names_unmasks_another() {
