@@ -36,6 +36,13 @@ pub(super) fn pointless(args: &ExecArgs) -> Option<String> {
         ("--require", FULL, !args.require.is_empty()),
         ("--no-spawn", FULL, args.no_spawn),
     ];
+    let backend = args.spec.backend.unwrap_or_default();
+    if !args.backend_option.is_empty() && SandboxBackend::ALL.contains(&backend) {
+        let name = backend.name();
+        return Some(format!(
+            "--backend-option has no effect with --backend {name}; remove it, or name the backend that it is for ('stockade backends')"
+        ));
+    }
     let mode = mode(args);
     let (option, ..) = rows.into_iter().find(|(_, of, is_given)| *of == mode && *is_given)?;
     Some(format!("{option} has no effect with --sandbox {}; remove one of them", mode.name()))
