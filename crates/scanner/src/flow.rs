@@ -48,11 +48,13 @@ pub enum Inflow {
     Setting = 512,
     /// The program downloads a file that the text runs later.
     RunLater = 1024,
+    /// The program removes the files of a home, or of the machine.
+    RemovesData = 2048,
 }
 
 impl Inflow {
     /// Every kind of inflow.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::SecretFile,
         Self::Environment,
         Self::ForeignSecret,
@@ -64,6 +66,7 @@ impl Inflow {
         Self::AgentFile,
         Self::Setting,
         Self::RunLater,
+        Self::RemovesData,
     ];
 
     /// The name used in rule files.
@@ -81,6 +84,7 @@ impl Inflow {
             Self::AgentFile => "agent_file",
             Self::Setting => "setting",
             Self::RunLater => "run_later",
+            Self::RemovesData => "removes_data",
         }
     }
 }

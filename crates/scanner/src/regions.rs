@@ -43,8 +43,9 @@ pub(crate) struct RegionMap<'t> {
     line: (Range<usize>, bool),
     /// The programs of the text, once data flow was queried, and their flows where they were queried.
     programs: Option<Vec<Program>>,
-    /// The commands whose downloads are run later, once this was queried.
+    /// The commands of which facts hold, once these were queried: whose downloads are run later, and which remove data.
     run_later: Option<Vec<Range<usize>>>,
+    removes_data: Option<Vec<Range<usize>>>,
 }
 
 /// A part of the text that is or may be a program, and its data flow once it was queried.
@@ -94,6 +95,7 @@ impl<'t> RegionMap<'t> {
             line: (0..0, false),
             programs: None,
             run_later: None,
+            removes_data: None,
         }
     }
 
@@ -126,11 +128,14 @@ impl<'t> RegionMap<'t> {
     /// program is read for the first answer.
     pub(crate) fn flows_at(&mut self, offset: usize, needed: Inflows) -> Inflows {
         let text = self.text;
-        let run_later = Inflows::of(&[Inflow::RunLater]);
+        let (run_later, removes) = (Inflows::of(&[Inflow::RunLater]), Inflows::of(&[Inflow::RemovesData]));
         if needed.has_any_of(run_later) && self.is_run_later(offset) {
             return run_later;
         }
-        if needed.without(Inflow::RunLater).is_empty() {
+        if needed.has_any_of(removes) && self.removes_data(offset) {
+            return removes;
+        }
+        if needed.without(Inflow::RunLater).without(Inflow::RemovesData).is_empty() {
             return Inflows::default();
         }
         if self.programs.is_none() {
@@ -164,20 +169,34 @@ impl<'t> RegionMap<'t> {
         if self.run_later.as_ref().is_some_and(Vec::is_empty) {
             return false;
         }
+        if self.run_later.is_none() {
+            self.run_later = Some(facts::run_later(text, &self.in_shell()));
+        }
+        self.run_later.iter().flatten().any(|span| span.contains(&offset))
+    }
+
+    /// Whether the command at `offset` removes the files of a home, or of the machine.
+    fn removes_data(&mut self, offset: usize) -> bool {
+        if self.removes_data.is_none() {
+            self.removes_data = Some(facts::removes_data(self.text, &self.in_shell()));
+        }
+        let spans = self.removes_data.as_deref().unwrap_or_default();
+        let after = spans.partition_point(|span| span.start <= offset);
+        after.checked_sub(1).and_then(|index| spans.get(index)).is_some_and(|span| span.contains(&offset))
+    }
+
+    /// Returns the parts of the text that a shell may run.
+    fn in_shell(&mut self) -> Vec<facts::Program> {
         if self.programs.is_none() {
             self.programs = Some(self.programs());
         }
         let is_whole = self.whole.is_some();
         let programs = self.programs.as_deref().unwrap_or_default();
-        let spans = self.run_later.get_or_insert_with(|| {
-            let mut in_shell: Vec<_> =
-                programs.iter().filter_map(|program| program.in_shell(is_whole)).collect();
-            if in_shell.iter().any(|program| program.is_listed) {
-                in_shell.extend(facts::quoted(text));
-            }
-            facts::run_later(text, &in_shell)
-        });
-        spans.iter().any(|span| span.contains(&offset))
+        let mut in_shell: Vec<_> = programs.iter().filter_map(|program| program.in_shell(is_whole)).collect();
+        if in_shell.iter().any(|program| program.is_listed) {
+            in_shell.extend(facts::quoted(self.text));
+        }
+        in_shell
     }
 
     /// Returns the parts of the text that are or may be programs.

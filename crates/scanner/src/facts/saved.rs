@@ -89,12 +89,11 @@ pub(crate) fn run_later(text: &str, programs: &[Program]) -> Vec<Range<usize>> {
     };
     let fetching: Vec<Program> = programs.iter().filter(may_fetch).cloned().collect();
     each_actions(text, &fetching, |actions, offset| files.saved_by(actions, offset));
-    if files.by_name.is_empty() {
-        return Vec::new();
-    }
-    // Twice, because a file may get its name behind the command that runs it: steps are not always in order.
-    for _ in 0..2 {
-        each_actions(text, programs, |actions, _| files.used_by(actions));
+    if !files.by_name.is_empty() {
+        // Twice, because a file may get its name behind the command that runs it: steps are not always in order.
+        for _ in 0..2 {
+            each_actions(text, programs, |actions, _| files.used_by(actions));
+        }
     }
     let mut found: Vec<_> =
         files.fetches.into_iter().filter_map(|(span, is_run)| is_run.then_some(span)).collect();
@@ -103,12 +102,18 @@ pub(crate) fn run_later(text: &str, programs: &[Program]) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a text has a sign that something writes a file. Most downloads of documentation are only shown.
+/// Whether a text has a sign that something writes a file, or runs what it reads. Most downloads of documentation are only shown.
 pub(crate) fn may_save(text: &str) -> bool {
     const SIGNS: &[&str] =
         &["--output", "--remote-name", "--download", "wget", "aria2c", "lwp-download", "tee", ">"];
     SIGNS.iter().any(|sign| memchr::memmem::find(text.as_bytes(), sign.as_bytes()).is_some())
         || text.split_ascii_whitespace().any(|word| is_cluster(word) && word.contains(['o', 'O', 'd']))
+        || text.contains('|') && runners_but_shells().any(|program| text.contains(program))
+}
+
+fn runners_but_shells() -> impl Iterator<Item = &'static str> {
+    let programs = RUNNERS.iter().flat_map(|runner| runner.programs).copied();
+    programs.filter(|program| program.len() > 2 && !SHELLS.contains(program))
 }
 
 /// The files that a text downloads.
@@ -132,6 +137,10 @@ impl Files {
             };
             let mut names = fetcher.names(run);
             names.extend(written_behind(actions, &wiring, number));
+            if is_piped_into_runner(actions, &wiring, number) {
+                self.fetches.push((offset + run.span.start..offset + run.span.end, true));
+                continue;
+            }
             if names.is_empty() {
                 continue;
             }
@@ -276,6 +285,17 @@ fn is_from_known_places(run: &Run<'_>, wiring: &Wiring) -> bool {
 fn of_address(address: &str) -> String {
     let path = address.split(['?', '#']).next().unwrap_or_default();
     last_part(path).to_owned()
+}
+
+/// Whether a program other than a shell runs the output of a command as it comes. Rules on pipes are about shells.
+fn is_piped_into_runner(actions: &Actions<'_>, wiring: &Wiring, number: usize) -> bool {
+    let into = wiring.at(number).map(|ends| ends.into.as_slice()).unwrap_or_default();
+    into.iter().take(MAX_BEHIND).filter_map(|at| actions.runs.get(*at)).any(|run| {
+        let program = run.program().map(last_part).unwrap_or_default();
+        let runner = RUNNERS.iter().find(|runner| runner.programs.contains(&program));
+        let runner = runner.filter(|_| !SHELLS.contains(&program));
+        runner.is_some_and(|runner| matches!(runner.code_of(run), CodeFrom::Input))
+    })
 }
 
 /// Returns the files that receive the output of a command, also through others.

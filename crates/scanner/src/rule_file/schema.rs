@@ -24,6 +24,7 @@ const FLOWS: &[&str] = &[
     "agent_file",
     "setting",
     "run_later",
+    "removes_data",
 ];
 const SEVERITIES: &[&str] = &["WARN", "CRITICAL"];
 const REGIONS: &[&str] = &["prose", "table_row", "inline_code", "code", "shell", "decoded"];

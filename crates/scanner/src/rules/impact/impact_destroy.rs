@@ -1,3 +1,4 @@
+use crate::flow::{Inflow, Inflows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -12,6 +13,12 @@ pub(crate) const RULE: Rule<'static> = Rule {
             regex: r#"\brm[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?-\w{0,40}[rR]\w{0,40}[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?["\x27]?(?:/|/\*|~|~/|~/\*|\$HOME|\$HOME/\*|\$\{HOME\}/?\*?|/(?:etc|usr|bin|boot|lib|var|home|root)/?\*?|(?:~|\$HOME)/(?:Documents|Desktop|Pictures)/?\*?)["\x27]?[ \t]{0,8}(?:$|[;&|)`]|--no-preserve-root|2?>)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
+        },
+        Pattern {
+            note: "a home or a directory of the machine is removed, among other things",
+            regex: r"\bg?s?rm[ \t]",
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[Exception::Without(Inflows::of(&[Inflow::RemovesData]))],
         },
         Pattern {
             note: "a disk is overwritten",
@@ -58,6 +65,8 @@ pub(crate) const RULE: Rule<'static> = Rule {
     ],
     matches: &[
         "```sh\nrm -rf ~/Documents\n```",
+        "```sh\nrm -rf ~/* ~/.[!.]*\n```",
+        "```sh\nrm -rf build ~/Documents x\n```",
         "```sh\nfind ~ -type f -delete\n```",
         "```sh\nfind / -type f -exec shred -u {} +\n```",
         "```python\nfor root, dirs, files in os.walk('/'):\n    for f in files:\n        os.remove(os.path.join(root, f))\n```",
@@ -79,6 +88,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         "```python\nfor root, dirs, files in os.walk(os.path.expanduser('~')):\n    print(files)\n```",
         "```sh\nrm -rf build\n```",
         "```sh\nrm -rf /tmp/work\n```",
+        "```sh\nrm -rf build ~/.config/tool ~/Documents/tool\n```",
         "```sh\nrm -rf ~/.cache/tool\n```",
         "```sh\ndd if=/dev/zero of=disk.img\n```",
         "```sh\nsudo dd if=debian.iso of=/dev/sdb\n```",

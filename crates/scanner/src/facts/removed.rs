@@ -1,0 +1,143 @@
+//! Commands that remove the files of a home, or of the machine.
+
+use std::ops::Range;
+
+use stockade_shell::Run;
+
+use super::commands::{Program, each_actions};
+use super::wiring::spelled;
+
+/// Directories of the machine, and of a home, whose files are not made by any skill.
+const OF_MACHINE: &[&str] = &[
+    "",
+    "bin",
+    "boot",
+    "dev",
+    "etc",
+    "home",
+    "lib",
+    "lib64",
+    "mnt",
+    "opt",
+    "root",
+    "sbin",
+    "srv",
+    "usr",
+    "var",
+    "Applications",
+    "Library",
+    "System",
+    "Users",
+    "Volumes",
+];
+const OF_HOME: &[&str] = &[
+    "",
+    "Desktop",
+    "Documents",
+    "Downloads",
+    "Dropbox",
+    "Library",
+    "Movies",
+    "Music",
+    "OneDrive",
+    "Pictures",
+    "Videos",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".kube",
+    ".config",
+    ".local",
+    ".password-store",
+];
+
+/// Returns the commands that remove one of these, whatever else they remove.
+pub(crate) fn removes_data(text: &str, programs: &[Program]) -> Vec<Range<usize>> {
+    let may_remove = |program: &&Program| {
+        let part = text.get(program.span.clone()).unwrap_or_default();
+        memchr::memmem::find(part.as_bytes(), b"rm").is_some()
+    };
+    let removing: Vec<Program> = programs.iter().filter(may_remove).cloned().collect();
+    let mut found = Vec::new();
+    each_actions(text, &removing, |actions, offset| {
+        let spans = actions.runs.iter().filter(|run| removes(run)).map(|run| run.span);
+        found.extend(spans.map(|span| offset + span.start..offset + span.end));
+    });
+    found.sort_by_key(|span| span.start);
+    found.dedup();
+    found
+}
+
+fn removes(run: &Run<'_>) -> bool {
+    let program = run.program().and_then(|program| program.rsplit('/').next()).unwrap_or_default();
+    if !["rm", "srm", "grm"].contains(&program) {
+        return false;
+    }
+    let words = || run.argv.iter().skip(1).map(spelled);
+    let is_recursive = |word: String| {
+        word == "--recursive" || word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R'])
+    };
+    words().any(is_recursive) && words().any(|word| is_precious(&word))
+}
+
+/// Whether a word names one of the directories, or everything in it.
+fn is_precious(word: &str) -> bool {
+    let home = ["~", "${HOME}", "$HOME"].iter().find_map(|home| word.strip_prefix(home));
+    let home = home.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let (place, names) = match home {
+        Some(rest) => (rest, OF_HOME),
+        None if word.starts_with('/') => (word, OF_MACHINE),
+        None => return false,
+    };
+    let mut parts = place.split('/').filter(|part| !part.is_empty() && *part != ".");
+    let (first, second, third) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+    let is_listed = names.contains(&first) || is_everything(first);
+    is_listed && third.is_none() && second.is_none_or(is_everything)
+}
+
+/// Whether a pattern matches every name, or every hidden one: `*`, `.*`, `.[!.]*`, `{*,.*}`.
+fn is_everything(part: &str) -> bool {
+    part.contains('*') && part.bytes().all(|byte| b"*.?[]!^{},".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_found(script: &str) -> bool {
+        let programs = [Program { span: 0..script.len(), is_listed: false }];
+        !removes_data(script, &programs).is_empty()
+    }
+
+    #[test]
+    fn a_removed_home_is_found_whatever_is_removed_with_it() {
+        for script in [
+            "rm -rf ~/Documents",
+            "rm -rf ~/Documents ~/Desktop",
+            "rm -rf build ~/Documents x",
+            "rm -rf ~/* ~/.[!.]*",
+            "rm -r -f -- $HOME/",
+            "rm --recursive --force ~",
+            "sudo rm -fr /* 2>/dev/null",
+            "rm -rf \"$HOME\"/.ssh/",
+            "cd /tmp && /bin/rm -Rf ./x /etc",
+            "rm -rf ~/./Pictures/*",
+        ] {
+            assert!(is_found(script), "{script}");
+        }
+        for script in [
+            "rm -rf build",
+            "rm -rf ~/.cache/tool",
+            "rm -rf ~/.config/tool ~/.local/share/tool",
+            "rm ~/Documents/notes.txt",
+            "rm -rf /tmp/work /var/lib/tool",
+            "rm -rf ~/Documents/tool",
+            "rm -f /etc",
+            "rm -rf ~user",
+            "rmdir ~/Documents",
+            "echo rm -rf ~/Documents",
+        ] {
+            assert!(!is_found(script), "{script}");
+        }
+    }
+}
