@@ -2,8 +2,6 @@
 
 #![expect(clippy::disallowed_methods, reason = "fills HostFacts from the real machine")]
 
-mod git;
-
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -19,6 +17,7 @@ use rustix::io::Errno;
 use rustix::thread::{SecureComputingMode, secure_computing_mode};
 use stockade_credentials::names_without_values;
 use stockade_files::{read_kernel_line, real_path};
+use stockade_git::{UsersPlaces, users_file, users_git};
 use stockade_handoff::trust;
 use stockade_names::{fits, fold};
 
@@ -29,7 +28,7 @@ use crate::container_request::Engine;
 use crate::exposed_secrets::Seen;
 use crate::home_secrets::masked;
 use crate::host::{Entry, HostFacts, Kernel, Searched};
-use crate::mounts::{SYSTEM, path_at_home, rows_at_home};
+use crate::mounts::{IGNORED, SYSTEM, path_at_home, rows_at_home};
 use crate::seccomp::Architecture;
 use crate::spec::{Network, SandboxSpec};
 use crate::sys::launch::can_be_observed;
@@ -68,7 +67,10 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     links.for_each(|(name, _)| look(&home.join(name), &mut facts));
     facts.home = home;
     secrets(spec, &facts, &at_home).into_iter().for_each(|path| look(&path, &mut facts));
-    let users = git::users(spec, &facts.home, &facts.environment);
+    let writable: Vec<&Path> = spec.shared.iter().chain(&spec.spill).map(PathBuf::as_path).collect();
+    let places_of_user = UsersPlaces { home: &facts.home, workspace: &spec.workspace, writable: &writable };
+    let users = users_git(places_of_user, &facts.environment);
+    facts.git_ignored = users_file(places_of_user, Path::new(IGNORED)).unwrap_or_default();
     facts.git = users.harmless;
     // Bubblewrap is tested by running it, which takes time, so only where it may be used.
     if spec.backend == SandboxBackend::Bwrap
@@ -82,7 +84,6 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     if users.is_partial {
         found.searched = found.searched.max(Searched::InPart);
     }
-    facts.git_ignored = git::ignored(spec, &facts.home).unwrap_or_default();
     facts.shown = show_known(&spec.workspace, &Seen::before(spec), &mut found.protected);
     // Secrets that earlier commands created themselves are visible, and do not count towards the maximum number of mounts.
     bound(&roots(Some(&spec.workspace), &spec.shared), &mut found);

@@ -7,6 +7,7 @@
 //! - [`submodule_paths`], [`indexed_files`] and [`index_digest`] parse an index; [`blob_id`] computes the id of a content.
 //! - [`harmful_setting`] names a setting that is not known to run no program, and [`GitSettings`] keeps those of a user that can be passed on.
 //! - [`find_git`] finds the repository that git would use in a directory, with the settings and hooks that it would obey.
+//! - [`users_git`] reads the settings of a user that git would use in a workspace.
 //!
 //! ```
 //! use stockade_git::git_settings;
@@ -17,7 +18,7 @@
 //! # Ok::<(), stockade_git::GitSyntaxError>(())
 //! ```
 //!
-//! Only [`find_git`] does I/O. Every parser takes linear time. The crate lists settings, and decides nothing by them.
+//! Only [`find_git`] and [`users_git`] do I/O. Every parser takes linear time. The crate lists settings, and decides nothing by them.
 #![forbid(unsafe_code)]
 
 mod allowed_settings;
@@ -28,6 +29,7 @@ mod index;
 mod passed_settings;
 mod review_inputs;
 mod settings;
+mod users_settings;
 
 pub use allowed_settings::{GitTarget, MAX_REPOSITORY_SETTINGS, SettingsOf, git_targets, harmful_setting};
 pub use blob::blob_id;
@@ -37,6 +39,7 @@ pub use index::{GitIndexError, IndexedFile, ObjectId, index_digest, indexed_file
 pub use passed_settings::GitSettings;
 pub use review_inputs::{ReviewFile, ReviewInput, review_inputs};
 pub use settings::{GitSetting, GitSyntaxError, SettingsReader, git_settings, read_settings};
+pub use users_settings::{UsersGit, UsersPlaces, users_file, users_git};
 
 /// The README's example is run as a test.
 #[cfg(doctest)]

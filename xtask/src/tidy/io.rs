@@ -36,6 +36,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/audit/src/", "keeps the audit trail in a file"),
     ("crates/files/src/", "opens and reads untrusted directories, on several threads; that is its purpose"),
     ("crates/git/src/find.rs", "asks what is where git would look, and where the home is"),
+    ("crates/git/src/users_settings.rs", "reads the settings of the user"),
     ("crates/admission/src/answers.rs", "reads the clock, by which answers end"),
     ("crates/admission/src/answers/store.rs", "keeps answers for later sessions in a file"),
     ("crates/admission/src/decide_on_disk.rs", "finds the home of the user"),

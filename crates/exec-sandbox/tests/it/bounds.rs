@@ -53,9 +53,6 @@ const BOUNDS: &[(&str, &str, Beyond)] = &[
     ("exec-sandbox/src/known_links.rs", "MAX_KNOWN", Stricter),
     ("exec-sandbox/src/limits.rs", "MAX_NAMES", Refuses),
     ("exec-sandbox/src/native/landlock_rules.rs", "MAX_BESIDE", Refuses),
-    ("exec-sandbox/src/probe/git.rs", "MAX_FILES", Flooded("a_flood_of_settings_is_reported")),
-    ("exec-sandbox/src/probe/git.rs", "MAX_DEPTH", Flooded("a_flood_of_settings_is_reported")),
-    ("exec-sandbox/src/probe/git.rs", "MAX_LENGTH", Flooded("a_flood_of_settings_is_reported")),
     ("exec-sandbox/src/quarantine/bounds.rs", "MAX_GROUPS", Documented),
     ("exec-sandbox/src/quarantine/bounds.rs", "MAX_BYTES", Documented),
     ("exec-sandbox/src/quarantine/bounds.rs", "MAX_AGE", Documented),
@@ -125,6 +122,9 @@ const BOUNDS: &[(&str, &str, Beyond)] = &[
     ("git/src/passed_settings.rs", "MAX_VALUE", Stricter),
     ("git/src/review_inputs.rs", "MAX_INDEX_BYTES", Flooded("a_flood_of_a_file_hides_no_change")),
     ("git/src/review_inputs.rs", "MAX_TEXT_BYTES", Flooded("a_flood_of_a_file_hides_no_change")),
+    ("git/src/users_settings.rs", "MAX_FILES", Flooded("a_flood_of_settings_is_reported")),
+    ("git/src/users_settings.rs", "MAX_DEPTH", Flooded("a_flood_of_settings_is_reported")),
+    ("git/src/users_settings.rs", "MAX_LENGTH", Flooded("a_flood_of_settings_is_reported")),
 ];
 
 /// Returns the sources below a directory, and their paths from `crates`.

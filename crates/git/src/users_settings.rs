@@ -1,17 +1,16 @@
-//! Reads the user's git settings, to pass the harmless ones to a command.
+//! The git settings of a user, as git reads them for a workspace.
+#![expect(clippy::disallowed_methods, reason = "opens the settings of the user")]
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs::OpenOptions;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags, open};
 use stockade_files::real_path;
-use stockade_git::{GitSetting, GitSettings, GitTarget, git_targets, include_applies, read_settings};
 
-use crate::mounts::IGNORED;
-use crate::spec::SandboxSpec;
+use super::{GitSetting, GitSettings, GitTarget, git_targets, include_applies, read_settings};
 
 /// Maximum number and depth of included files.
 const MAX_FILES: usize = 32;
@@ -20,21 +19,35 @@ const MAX_DEPTH: usize = 10;
 /// Maximum size of a file.
 const MAX_LENGTH: u64 = 256 << 10;
 
-/// What git reads for a user.
+/// The git settings of a user.
 #[derive(Debug, Default)]
-pub(super) struct UsersGit {
+#[non_exhaustive]
+pub struct UsersGit {
     /// The harmless settings.
-    pub(super) harmless: GitSettings,
+    pub harmless: GitSettings,
     /// Configured paths of hooks, of which a relative one is below each repository, and other targets of settings.
-    pub(super) hooks: Vec<PathBuf>,
+    pub hooks: Vec<PathBuf>,
     /// Whether some files were not read, so that their targets are unknown.
-    pub(super) is_partial: bool,
+    pub is_partial: bool,
 }
 
-/// Returns what git would read for this user in the workspace.
-pub(super) fn users(spec: &SandboxSpec, home: &Path, environment: &BTreeMap<OsString, OsString>) -> UsersGit {
-    let set = |name: &str| environment.get(name.as_ref() as &std::ffi::OsStr).filter(|it| !it.is_empty());
-    let mut reading = Reading { spec, home, files: 0, found: UsersGit::default() };
+/// The directories that matter to the settings of a user.
+#[derive(Debug, Clone, Copy)]
+pub struct UsersPlaces<'p> {
+    /// The home of the user.
+    pub home: &'p Path,
+    /// The workspace in which git runs.
+    pub workspace: &'p Path,
+    /// Other directories that commands may write to: files in them are not settings of the user.
+    pub writable: &'p [&'p Path],
+}
+
+/// Returns the settings that git reads for a user in a workspace. A file that commands may write is not read.
+#[must_use]
+pub fn users_git(places: UsersPlaces<'_>, environment: &BTreeMap<OsString, OsString>) -> UsersGit {
+    let set = |name: &str| environment.get(OsStr::new(name)).filter(|it| !it.is_empty());
+    let home = places.home;
+    let mut reading = Reading { places, files: 0, found: UsersGit::default() };
     reading.hooks_of_the_machine(set("GIT_CONFIG_SYSTEM").map_or(Path::new(OF_THE_MACHINE), Path::new));
     match set("GIT_CONFIG_GLOBAL") {
         Some(file) => reading.file(Path::new(file), 0),
@@ -47,9 +60,10 @@ pub(super) fn users(spec: &SandboxSpec, home: &Path, environment: &BTreeMap<OsSt
     reading.found
 }
 
-/// Returns the content of the user's gitignore file, if there is one.
-pub(super) fn ignored(spec: &SandboxSpec, home: &Path) -> Option<String> {
-    text_of(spec, &home.join(IGNORED)).ok()
+/// Returns the content of a file below the home of the user, such as a list of ignored files, if there is one.
+#[must_use]
+pub fn users_file(places: UsersPlaces<'_>, below_home: &Path) -> Option<String> {
+    places.text_of(&places.home.join(below_home)).ok()
 }
 
 /// Git settings for all users of the machine.
@@ -61,9 +75,8 @@ fn hooks(setting: &GitSetting) -> Option<PathBuf> {
     setting.value.as_deref().filter(|value| is_one && !value.is_empty()).map(PathBuf::from)
 }
 
-struct Reading<'s> {
-    spec: &'s SandboxSpec,
-    home: &'s Path,
+struct Reading<'p> {
+    places: UsersPlaces<'p>,
     files: usize,
     found: UsersGit,
 }
@@ -99,7 +112,7 @@ impl Reading<'_> {
     }
 
     fn text(&mut self, path: &Path) -> Option<String> {
-        let text = text_of(self.spec, path);
+        let text = self.places.text_of(path);
         self.found.is_partial |= matches!(text, Err(Unread::TooLong));
         text.ok()
     }
@@ -110,7 +123,7 @@ impl Reading<'_> {
         let settings: Vec<GitSetting> = read_settings(text).flatten().collect();
         for (path, kind) in git_targets(&settings) {
             let path = match (path.strip_prefix("~/"), kind) {
-                (Some(below), _) => self.home.join(below),
+                (Some(below), _) => self.places.home.join(below),
                 (None, GitTarget::Settings) => beside.join(path),
                 (None, GitTarget::Hooks | GitTarget::Program) => PathBuf::from(path),
             };
@@ -123,8 +136,7 @@ impl Reading<'_> {
     /// Whether a path is in a directory that the command may write to, by its name or by where it leads.
     fn is_written(&self, path: &Path) -> bool {
         let around = path.ancestors().find_map(|around| real_path(around).ok());
-        let mut written = std::iter::once(&self.spec.workspace).chain(&self.spec.shared);
-        written.any(|folder| {
+        self.places.written().any(|folder| {
             path.starts_with(folder) || around.as_ref().is_some_and(|real| real.starts_with(folder))
         })
     }
@@ -134,13 +146,13 @@ impl Reading<'_> {
         let holds = match (setting.section(), setting.subsection()) {
             ("include", None) => true,
             ("includeif", Some(condition)) => {
-                include_applies(condition, &self.spec.workspace.join(".git"), self.home, beside)
+                include_applies(condition, &self.places.workspace.join(".git"), self.places.home, beside)
             }
             _ => false,
         };
         let path = setting.value.as_deref().filter(|_| holds && setting.name() == "path")?;
         Some(match path.strip_prefix("~/") {
-            Some(below) => self.home.join(below),
+            Some(below) => self.places.home.join(below),
             None => beside.join(path),
         })
     }
@@ -155,28 +167,32 @@ enum Unread {
     TooLong,
 }
 
-/// Returns the content of a file, unless a command could have written it: that is not the user's setting.
-fn text_of(spec: &SandboxSpec, path: &Path) -> Result<String, Unread> {
-    let missing = |_| Unread::Missing;
-    let real = real_path(path).map_err(missing)?;
-    let mut written = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill);
-    if written.any(|folder| real.starts_with(folder)) {
-        return Err(Unread::Missing);
+impl<'p> UsersPlaces<'p> {
+    fn written(self) -> impl Iterator<Item = &'p Path> {
+        std::iter::once(self.workspace).chain(self.writable.iter().copied())
     }
-    // Without O_NONBLOCK, opening a named pipe would block until another program writes to it.
-    let mut options = OpenOptions::new();
-    let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(real).map_err(missing)?;
-    let data = file.metadata().map_err(missing)?;
-    if !data.is_file() {
-        return Err(Unread::Missing);
+
+    /// Returns the content of a file, unless a command could have written it: that is not the user's setting.
+    fn text_of(self, path: &Path) -> Result<String, Unread> {
+        let real = real_path(path).map_err(|_| Unread::Missing)?;
+        if self.written().any(|folder| real.starts_with(folder)) {
+            return Err(Unread::Missing);
+        }
+        // Without O_NONBLOCK, opening a named pipe would block until another program writes to it.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(open(&real, flags, Mode::empty()).map_err(|_| Unread::Missing)?);
+        let data = file.metadata().map_err(|_| Unread::Missing)?;
+        if !data.is_file() {
+            return Err(Unread::Missing);
+        }
+        if data.len() > MAX_LENGTH {
+            return Err(Unread::TooLong);
+        }
+        // Room for all, because the first piece would be 32 bytes otherwise.
+        let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or_default() + 1);
+        file.take(MAX_LENGTH).read_to_end(&mut bytes).map_err(|_| Unread::Missing)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
-    if data.len() > MAX_LENGTH {
-        return Err(Unread::TooLong);
-    }
-    // Room for all, because the first piece would be 32 bytes otherwise.
-    let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or_default() + 1);
-    file.take(MAX_LENGTH).read_to_end(&mut bytes).map_err(missing)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -192,8 +208,8 @@ mod tests {
         let home = folder.path().canonicalize().unwrap();
         let is_partial = |text: &str| {
             fs::write(home.join(".gitconfig"), text).unwrap();
-            let spec = SandboxSpec::new(home.join("work"), ["true"]);
-            users(&spec, &home, &BTreeMap::new()).is_partial
+            let places = UsersPlaces { home: &home, workspace: &home.join("work"), writable: &[] };
+            users_git(places, &BTreeMap::new()).is_partial
         };
         fs::write(home.join("long"), "#".repeat(usize::try_from(MAX_LENGTH).unwrap() + 1)).unwrap();
         fs::write(home.join("loop"), "[include]\npath = loop\n").unwrap();
@@ -226,8 +242,8 @@ mod tests {
             work.display()
         );
         fs::write(home.join(".gitconfig"), text).unwrap();
-        let spec = SandboxSpec::new(&work, ["true"]);
-        let found = users(&spec, &home, &BTreeMap::new()).hooks;
+        let places = UsersPlaces { home: &home, workspace: &work, writable: &[] };
+        let found = users_git(places, &BTreeMap::new()).hooks;
         let found: std::collections::BTreeSet<PathBuf> = found.into_iter().collect();
         let expected = [
             PathBuf::from(".githooks"),
