@@ -10,5 +10,5 @@ mod saved;
 mod wiring;
 
 pub(crate) use commands::{Program, quoted};
-pub(crate) use removed::removes_data;
+pub(crate) use removed::{may_remove, removes_data};
 pub(crate) use saved::{may_save, run_later};

@@ -177,6 +177,9 @@ impl<'t> RegionMap<'t> {
 
     /// Whether the command at `offset` removes the files of a home, or of the machine.
     fn removes_data(&mut self, offset: usize) -> bool {
+        if self.removes_data.is_none() && !facts::may_remove(self.text) {
+            self.removes_data = Some(Vec::new());
+        }
         if self.removes_data.is_none() {
             self.removes_data = Some(facts::removes_data(self.text, &self.in_shell()));
         }

@@ -20,6 +20,15 @@ pub(crate) struct Program {
     pub(crate) is_listed: bool,
 }
 
+/// Maximum length of a line that is looked through for signs. Many words of one line would be looked behind, each to its end.
+const MAX_LINE: usize = 512;
+
+/// Returns the line that a text begins with; nothing if it is longer than any that is worth a look.
+pub(super) fn rest_of_line(text: &str) -> Option<&str> {
+    let near = text.get(..text.floor_char_boundary(MAX_LINE)).unwrap_or_default();
+    near.split_once('\n').map(|(line, _)| line).or((near.len() == text.len()).then_some(near))
+}
+
 /// Returns the quoted strings of a file that may be commands, such as those of a `package.json`, or of a program that starts
 /// others.
 pub(crate) fn quoted(text: &str) -> Vec<Program> {

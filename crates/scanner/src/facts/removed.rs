@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use stockade_shell::Run;
 
-use super::commands::{Program, each_actions};
+use super::commands::{Program, each_actions, rest_of_line};
 use super::wiring::spelled;
 
 /// Directories of the machine, and of a home, whose files are not made by any skill.
@@ -51,13 +51,22 @@ const OF_HOME: &[&str] = &[
     ".password-store",
 ];
 
+/// Whether a text has a removal with an option and a place outside of the working directory. Most have none.
+pub(crate) fn may_remove(text: &str) -> bool {
+    memchr::memmem::find_iter(text.as_bytes(), b"rm").any(|at| {
+        let has_sign = |line: &str| {
+            let is_continued = line.trim_end().ends_with('\\');
+            let is_outside = || [" ~", " \"~", " /", " \"/", "HOME"].iter().any(|sign| line.contains(sign));
+            is_continued || line.contains('-') && is_outside()
+        };
+        rest_of_line(text.get(at..).unwrap_or_default()).is_none_or(has_sign)
+    })
+}
+
 /// Returns the commands that remove one of these, whatever else they remove.
 pub(crate) fn removes_data(text: &str, programs: &[Program]) -> Vec<Range<usize>> {
-    let may_remove = |program: &&Program| {
-        let part = text.get(program.span.clone()).unwrap_or_default();
-        memchr::memmem::find(part.as_bytes(), b"rm").is_some()
-    };
-    let removing: Vec<Program> = programs.iter().filter(may_remove).cloned().collect();
+    let has_one = |program: &&Program| may_remove(text.get(program.span.clone()).unwrap_or_default());
+    let removing: Vec<Program> = programs.iter().filter(has_one).cloned().collect();
     let mut found = Vec::new();
     each_actions(text, &removing, |actions, offset| {
         let spans = actions.runs.iter().filter(|run| removes(run)).map(|run| run.span);

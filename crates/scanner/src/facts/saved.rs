@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use stockade_shell::{Actions, Run};
 
-use super::commands::{Program, each_actions};
+use super::commands::{Program, each_actions, rest_of_line};
 use super::known::is_known;
 use super::wiring::{Wiring, spelled};
 
@@ -102,18 +102,41 @@ pub(crate) fn run_later(text: &str, programs: &[Program]) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a text has a sign that something writes a file, or runs what it reads. Most downloads of documentation are only shown.
+/// Whether a download of a text has a sign that it is saved, or that an interpreter runs it. Most downloads of documentation have
+/// none, and the text is not read as commands then.
 pub(crate) fn may_save(text: &str) -> bool {
-    const SIGNS: &[&str] =
-        &["--output", "--remote-name", "--download", "wget", "aria2c", "lwp-download", "tee", ">"];
-    SIGNS.iter().any(|sign| memchr::memmem::find(text.as_bytes(), sign.as_bytes()).is_some())
-        || text.split_ascii_whitespace().any(|word| is_cluster(word) && word.contains(['o', 'O', 'd']))
-        || text.contains('|') && runners_but_shells().any(|program| text.contains(program))
+    FETCHERS.iter().any(|fetcher| {
+        let places = memchr::memmem::find_iter(text.as_bytes(), fetcher.program.as_bytes());
+        let behind = |at: usize| text.get(at + fetcher.program.len()..).unwrap_or_default();
+        let mut behind =
+            places.map(behind).filter(|rest| rest.starts_with([' ', '\t', '"', '\'', '\\', '$']));
+        behind.any(|rest| fetcher.address.contains(&"") || rest_of_line(rest).is_none_or(has_sign))
+    })
 }
 
-fn runners_but_shells() -> impl Iterator<Item = &'static str> {
-    let programs = RUNNERS.iter().flat_map(|runner| runner.programs).copied();
-    programs.filter(|program| program.len() > 2 && !SHELLS.contains(program))
+/// Whether the rest of a line names a file to write, or a program that runs what it reads.
+fn has_sign(line: &str) -> bool {
+    let is_continued = line.trim_end().ends_with('\\');
+    let has_option = || {
+        let mut words = line.split_ascii_whitespace();
+        words.any(|word| word.starts_with('-') && word.contains(['o', 'O', 'd']))
+    };
+    let is_written = || {
+        let mut before = ' ';
+        line.chars().any(|c| {
+            let is_sign = c == '>' && before != '-';
+            before = c;
+            is_sign
+        })
+    };
+    let is_piped = || line.split_once('|').is_some_and(|(_, rest)| rest.contains("tee") || may_run(rest));
+    is_continued || has_option() || is_written() || is_piped()
+}
+
+/// Whether a text names an interpreter other than a shell.
+fn may_run(text: &str) -> bool {
+    let mut programs = RUNNERS.iter().flat_map(|runner| runner.programs).copied();
+    programs.any(|program| program.len() > 2 && !SHELLS.contains(&program) && text.contains(program))
 }
 
 /// The files that a text downloads.
