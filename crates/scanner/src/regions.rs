@@ -170,7 +170,7 @@ impl<'t> RegionMap<'t> {
             return false;
         }
         if self.run_later.is_none() {
-            self.run_later = Some(facts::run_later(text, &self.in_shell()));
+            self.run_later = Some(facts::run_later(text, &self.in_shell(true)));
         }
         self.run_later.iter().flatten().any(|span| span.contains(&offset))
     }
@@ -181,22 +181,23 @@ impl<'t> RegionMap<'t> {
             self.removes_data = Some(Vec::new());
         }
         if self.removes_data.is_none() {
-            self.removes_data = Some(facts::removes_data(self.text, &self.in_shell()));
+            self.removes_data = Some(facts::removes_data(self.text, &self.in_shell(false)));
         }
         let spans = self.removes_data.as_deref().unwrap_or_default();
         let after = spans.partition_point(|span| span.start <= offset);
         after.checked_sub(1).and_then(|index| spans.get(index)).is_some_and(|span| span.contains(&offset))
     }
 
-    /// Returns the parts of the text that a shell may run.
-    fn in_shell(&mut self) -> Vec<facts::Program> {
+    /// Returns the parts of the text that a shell may run, if wanted with the quoted strings of a file that is no script. Tests and
+    /// lists quote removals as examples, but downloads rarely.
+    fn in_shell(&mut self, with_quoted: bool) -> Vec<facts::Program> {
         if self.programs.is_none() {
             self.programs = Some(self.programs());
         }
         let is_whole = self.whole.is_some();
         let programs = self.programs.as_deref().unwrap_or_default();
         let mut in_shell: Vec<_> = programs.iter().filter_map(|program| program.in_shell(is_whole)).collect();
-        if in_shell.iter().any(|program| program.is_listed) {
+        if with_quoted && in_shell.iter().any(|program| program.is_listed) {
             in_shell.extend(facts::quoted(self.text));
         }
         in_shell
