@@ -70,8 +70,12 @@ impl Swept {
         let is_taken = |path: &Path| path.ancestors().any(|around| taken.contains(around));
         let then: BTreeMap<&Path, &Watched> = before.iter().map(|it| (it.path.as_path(), it)).collect();
         let now: BTreeSet<&Path> = self.watched.iter().map(|it| it.path.as_path()).collect();
-        let made =
-            self.watched.iter().filter(|it| then.get(it.path.as_path()) != Some(it) && !is_taken(&it.path));
+        // By the state alone: a file may have two names in the table, and so two labels.
+        let is_as_before =
+            |it: &&Watched| then.get(it.path.as_path()).is_some_and(|then| then.stamp == it.stamp);
+        let mut told = BTreeSet::new();
+        let made = self.watched.iter().filter(|it| !is_as_before(it) && !is_taken(&it.path));
+        let made = made.filter(|it| told.insert(it.path.as_path()));
         // A file that this sweep could not reach may still exist.
         let is_gone = |then: &&Watched| {
             !now.contains(then.path.as_path()) && workspace.join(&then.path).symlink_metadata().is_err()

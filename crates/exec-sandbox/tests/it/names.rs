@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use stockade_exec_sandbox::{Denial, Outcome, Property, SandboxBackend};
+use stockade_names::Scope;
 
 use crate::live::{Live, NamesAre, each, read};
 
@@ -640,5 +641,32 @@ fn a_folder_that_leaves_packages_arms_nothing() {
             .run(&["sh", "-c", "echo x > target/sub/x && mv target/sub moved && mv target t"], |_| ())
             .unwrap();
         assert_eq!(outcome.exit_code(), 0, "{way:?} {outcome:?}");
+    }
+}
+
+/// A command that does nothing changes nothing, whatever lies in the workspace: each example of the table, some of which have two
+/// names in it.
+#[test]
+fn an_idle_command_has_no_changes() {
+    for way in WAYS {
+        let Some(live) = Live::with_names(way) else { return };
+        let rows = stockade_names::names().filter(|row| row.scope == Scope::Anywhere);
+        let examples: Vec<&str> = rows.flat_map(|row| row.matches.iter().copied()).collect();
+        assert!(examples.len() > 150, "{}", examples.len());
+        for (number, example) in examples.iter().enumerate() {
+            let path = live.workspace().join(format!("n{number}")).join(example);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x\n").unwrap();
+        }
+        let outcome = live.run(&["true"], |_| ()).unwrap();
+        assert_eq!(outcome.changed, [], "{way:?}");
+        assert!(outcome.quarantine.is_empty(), "{way:?} {:?}", outcome.quarantine);
+        // A change is reported once.
+        let startup = "n0/lib/site-packages/x.pth";
+        fs::create_dir_all(live.workspace().join("n0/lib/site-packages")).unwrap();
+        fs::write(live.workspace().join(startup), "x\n").unwrap();
+        let outcome = live.run(&["sh", "-c", &format!("echo y > {startup}")], |_| ()).unwrap();
+        let changed: Vec<_> = outcome.changed.iter().map(|one| one.path.to_str().unwrap()).collect();
+        assert_eq!(changed, [startup], "{way:?}");
     }
 }
