@@ -59,10 +59,32 @@ pub(super) fn each_actions(text: &str, programs: &[Program], mut each: impl FnMu
         for span in parts(text, &program.span) {
             let part = text.get(span.clone()).unwrap_or_default();
             let plain = plain(part, program.is_listed);
-            let options = ReadOptions { max_bytes: 2 * MAX_PROGRAM, ..ReadOptions::default() };
-            each(&Script::read_partly(&plain, &options).actions(), span.start);
+            // A part of this length never reaches these limits, so no filler in it hides a command behind it.
+            let options = ReadOptions {
+                max_bytes: 2 * MAX_PROGRAM,
+                max_commands: MAX_PROGRAM,
+                max_words: MAX_PROGRAM,
+                ..ReadOptions::default()
+            };
+            let script = Script::read_partly(&plain, &options);
+            each(&script.actions(), span.start);
+            // Some of it is no shell, such as a quote that never ends: then each line is read alone as well.
+            let (mut start, mut rest) = (span.start, plain.as_ref());
+            while !script.is_whole() && !rest.is_empty() {
+                let (line, behind) = rest.split_at(line_end(rest));
+                each(&Script::read_partly(line, &options).actions(), start);
+                (start, rest) = (start + line.len(), behind);
+            }
         }
     }
+}
+
+/// Returns the end of the first line that no backslash continues.
+fn line_end(text: &str) -> usize {
+    let mut ends = memchr::memchr_iter(b'\n', text.as_bytes());
+    let is_continued =
+        |end: usize| text.get(..end).is_some_and(|line| line.trim_end_matches('\r').ends_with('\\'));
+    ends.find(|end| !is_continued(*end)).map_or(text.len(), |end| end + 1)
 }
 
 /// Splits a long program at line ends.

@@ -61,6 +61,7 @@ fn a_download_that_nothing_runs_is_none() {
         "curl -o /dev/null https://e.example/x; bash /dev/null",
         "curl -o x https://e.example/x; python3 -m json.tool x",
         "curl -o x https://e.example/x; bash -c 'echo x'",
+        "fi\nwget -O x \\\n  https://get.docker.com\nsh x",
         "curl -o x https://e.example/x; cat x | python3 -c 'import json'",
         "curl -o x https://e.example/x; python3 y.py < x",
         "curl -o x https://e.example/x; N=$(sed -n 1p x); python3 y.py \"$N\"",
@@ -72,5 +73,15 @@ fn a_download_that_nothing_runs_is_none() {
         "",
     ] {
         assert_eq!(found(script), [""; 0], "{script}");
+    }
+}
+
+/// Whatever is written between, however much: short commands, words, and lines that no shell understands.
+#[test]
+fn filler_hides_no_command() {
+    for filler in [":;", "x ", ": | ", "x=1;", "( ) ;\n", "fi\n", "${x;\n", "it's\n1'\n2'\n"] {
+        let filler = filler.repeat(40_000 / filler.len());
+        let script = format!("curl -o f https://e.example/x\n{filler}\n\nbash f\n");
+        assert_eq!(found(&script).len(), 1, "{}", filler.get(..8).unwrap_or_default());
     }
 }
