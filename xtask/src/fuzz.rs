@@ -43,6 +43,7 @@ const RUNS_OF: &[(&str, u64)] = &[
     ("denying_is_wider_than_allowing", 7_000),
     ("configuration", 7_000),
     ("danger_cannot_be_wrapped", 7_000),
+    ("facts_hold", 9_000),
     ("reports_hold", 9_000),
     ("sanitizes", 9_000),
     ("redaction", 9_000),

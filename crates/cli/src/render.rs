@@ -5,6 +5,7 @@ pub(crate) mod check_text;
 pub(crate) mod command_text;
 pub(crate) mod config_text;
 pub(crate) mod container_text;
+pub(crate) mod facts_text;
 pub(crate) mod html;
 pub(crate) mod limits_text;
 pub(crate) mod records_html;

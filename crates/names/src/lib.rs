@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod directories;
 mod families;
 mod fold;
 mod lookup;
@@ -35,6 +36,7 @@ mod variables;
 mod workspaces;
 
 pub use access::Access;
+pub use directories::{PERSONAL_DIRECTORIES, SYSTEM_DIRECTORIES};
 pub use families::{FAMILIES, Family, names};
 pub use fold::fold;
 pub use lookup::{Beginning, Beginnings, Hit, Root, hits, obeyed, treatment};

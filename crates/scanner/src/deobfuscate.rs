@@ -56,6 +56,24 @@ pub(crate) fn at_beginning(text: &str) -> Obfuscations {
     obfuscations
 }
 
+/// Returns the runs of characters that are not drawn. Those of emoji belong to them.
+pub(crate) fn invisible(text: &str) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut after_sign = false;
+    for (at, letter) in text.char_indices().filter(|(_, letter)| !matches!(letter, '\n' | '\r' | '\t')) {
+        let is_invisible = tables::glyph(letter) == tables::Glyph::Invisible;
+        let end = at + letter.len_utf8();
+        if is_invisible && !after_sign {
+            match runs.last_mut().filter(|run| run.end == at) {
+                Some(run) => run.end = end,
+                None => runs.push(at..end),
+            }
+        }
+        after_sign = if is_invisible { after_sign } else { !letter.is_ascii() && !letter.is_alphanumeric() };
+    }
+    runs
+}
+
 /// Removes these obfuscations from a text, and then whatever they hid; `None` if the text does not change.
 pub(crate) fn deobfuscate(text: &str, obfuscations: Obfuscations) -> Option<Deobfuscated> {
     let (mut deobfuscated, mut due) = (Deobfuscated::default(), obfuscations);

@@ -3,12 +3,25 @@
 //! A rule over facts holds however a command is written: joined by `&&` or on two lines, in one fence or in two, with
 //! other options or another name of the file.
 
+mod claims;
+mod cloned;
 mod commands;
+mod fact;
+mod fetchers;
+mod hidden;
 mod known;
+mod listed;
 mod removed;
+mod runners;
 mod saved;
 mod wiring;
 
+pub(crate) use claims::claims;
 pub(crate) use commands::{Program, quoted};
+pub use fact::{
+    ClaimFact, ClaimKind, CommandFact, DownloadFact, FactPlace, Facts, HiddenFact, HiddenKind, RemovalFact,
+};
+pub(crate) use hidden::hidden;
+pub(crate) use listed::{Listed, downloads, listed};
 pub(crate) use removed::{may_remove, removes_data};
-pub(crate) use saved::{may_save, run_later};
+pub(crate) use saved::{Fetch, Wanted, fetches, may_save};

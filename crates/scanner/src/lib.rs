@@ -59,6 +59,7 @@ mod error;
 mod exact;
 mod expression;
 mod facts;
+mod facts_of;
 mod flow;
 mod fragments;
 #[cfg(feature = "serde")]
@@ -78,6 +79,10 @@ mod work;
 
 pub use changes::RuleChange;
 pub use error::{RuleError, RuleProblem};
+pub use facts::{
+    ClaimFact, ClaimKind, CommandFact, DownloadFact, FactPlace, Facts, HiddenFact, HiddenKind, RemovalFact,
+};
+pub use facts_of::facts_of;
 pub use flow::{Inflow, Inflows};
 pub use fragments::{FRAGMENTS, Fragment};
 pub use regions::Syntax;

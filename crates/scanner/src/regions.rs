@@ -44,7 +44,7 @@ pub(crate) struct RegionMap<'t> {
     /// The programs of the text, once data flow was queried, and their flows where they were queried.
     programs: Option<Vec<Program>>,
     /// The commands of which facts hold, once these were queried: whose downloads are run later, and which remove data.
-    run_later: Option<Vec<Range<usize>>>,
+    run_later: Option<Vec<facts::Fetch>>,
     removes_data: Option<Vec<Range<usize>>>,
 }
 
@@ -66,7 +66,11 @@ impl Program {
     /// Returns it as one that a shell may run. A whole file in another language, such as a Makefile, may list commands.
     fn in_shell(&self, is_whole: bool) -> Option<facts::Program> {
         let is_code = self.language == Language::Of(Region::Code);
-        (is_whole || !is_code).then(|| facts::Program { span: self.span.clone(), is_listed: is_code })
+        (is_whole || !is_code).then(|| facts::Program {
+            span: self.span.clone(),
+            is_listed: is_code,
+            is_string: false,
+        })
     }
 }
 
@@ -170,9 +174,15 @@ impl<'t> RegionMap<'t> {
             return false;
         }
         if self.run_later.is_none() {
-            self.run_later = Some(facts::run_later(text, &self.in_shell(true)));
+            self.run_later = Some(facts::fetches(text, &self.in_shell(true), facts::Wanted::RunLater));
         }
-        self.run_later.iter().flatten().any(|span| span.contains(&offset))
+        self.run_of(offset).is_some()
+    }
+
+    /// Returns the command that runs what the command at `offset` downloads, once downloads were queried.
+    pub(crate) fn run_of(&self, offset: usize) -> Option<Range<usize>> {
+        let mut fetches = self.run_later.iter().flatten();
+        fetches.find(|fetch| fetch.span.contains(&offset)).and_then(|fetch| fetch.run_by.clone())
     }
 
     /// Whether the command at `offset` removes the files of a home, or of the machine.
@@ -190,7 +200,7 @@ impl<'t> RegionMap<'t> {
 
     /// Returns the parts of the text that a shell may run, if wanted with the quoted strings of a file that is no script. Tests and
     /// lists quote removals as examples, but downloads rarely.
-    fn in_shell(&mut self, with_quoted: bool) -> Vec<facts::Program> {
+    pub(crate) fn in_shell(&mut self, with_quoted: bool) -> Vec<facts::Program> {
         if self.programs.is_none() {
             self.programs = Some(self.programs());
         }
@@ -198,7 +208,7 @@ impl<'t> RegionMap<'t> {
         let programs = self.programs.as_deref().unwrap_or_default();
         let mut in_shell: Vec<_> = programs.iter().filter_map(|program| program.in_shell(is_whole)).collect();
         if with_quoted && in_shell.iter().any(|program| program.is_listed) {
-            in_shell.extend(facts::quoted(self.text));
+            in_shell.extend(facts::quoted(self.text).map(|(program, _)| program));
         }
         in_shell
     }

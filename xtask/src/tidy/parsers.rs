@@ -21,6 +21,11 @@ const PARSERS: &[Parser] = &[
         targets: &[("scanner", "finds_all"), ("scanner", "reports_hold")],
     },
     Parser {
+        reads: "texts of skills, for their facts",
+        path: "crates/scanner/src/facts_of.rs",
+        targets: &[("scanner", "facts_hold")],
+    },
+    Parser {
         reads: "files of scanner rules",
         path: "crates/scanner/src/rule_file.rs",
         targets: &[("scanner", "finds_all_of_a_users_rule")],

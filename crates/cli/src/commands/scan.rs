@@ -1,6 +1,7 @@
 //! `stockade scan`: scans files, directories and standard input for attacks.
 #![expect(clippy::disallowed_methods, reason = "checks whether standard input is a terminal")]
 
+mod facts;
 mod page;
 mod progress;
 
@@ -36,7 +37,8 @@ Examples:
   stockade scan --exclude node_modules .   skip a directory; the output lists it
   stockade scan --baseline known.json .    fail only on findings that are new since 'scan --write-baseline known.json .'
   stockade scan --format sarif skills/     other formats: json, jsonl, junit, github
-  stockade scan --format html skills/ > page.html";
+  stockade scan --format html skills/ > page.html
+  stockade scan --facts skills/            what the files run, download, remove, hide and claim, without a verdict";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -103,6 +105,10 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
     write_baseline: Option<PathBuf>,
 
+    /// Print what the rules examine instead of findings: commands, downloads and what runs them, removals, hidden text and claims
+    #[arg(long, conflicts_with_all = ["baseline", "write_baseline", "fail_on", "rules", "suppressions"])]
+    facts: bool,
+
     /// Exit with 3 if there are opaque files (archives, programs, unknown data) or excluded paths
     #[arg(long)]
     strict: bool,
@@ -141,6 +147,9 @@ pub(crate) enum ScanFormat {
 pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> {
     let sources = sources(args)?;
     let exclusions = Exclusions::load(&args.exclude, &args.exclude_from)?;
+    if args.facts {
+        return facts::run(args, &sources, &exclusions);
+    }
     let rules = Rules::load(&args.rules)?;
     check_scanner(rules.scanner()).map_err(Failure::incomplete)?;
     let lists = Lists::load(args, rules.scanner())?;

@@ -1,5 +1,6 @@
 //! The path in a word: its start, and its components.
 
+use stockade_names::SYSTEM_DIRECTORIES;
 use stockade_shell::Arg;
 
 mod names;
@@ -35,36 +36,6 @@ pub(super) const MAX_NAMES: usize = 96;
 
 /// Maximum number of components of a directory that is tracked from one `cd` to the next.
 const MAX_FOLDER_NAMES: usize = 64;
-
-// Of Linux and macOS together, because the text may run on either.
-/// System directories, directly below the root.
-const SYSTEM: &[&str] = &[
-    "bin",
-    "boot",
-    "dev",
-    "etc",
-    "home",
-    "lib",
-    "lib32",
-    "lib64",
-    "media",
-    "mnt",
-    "opt",
-    "proc",
-    "root",
-    "run",
-    "sbin",
-    "srv",
-    "sys",
-    "usr",
-    "var",
-    "Applications",
-    "Library",
-    "System",
-    "Users",
-    "Volumes",
-    "private",
-];
 
 impl Target {
     /// Parses a word as a path.
@@ -114,7 +85,7 @@ impl Target {
     fn go_into(&mut self, name: String) {
         // For the user root, the parent of the home is the root directory: `~/../etc/shadow`.
         let is_of_system =
-            self.base == Base::Root && self.names == ["home"] && SYSTEM.contains(&name.as_str());
+            self.base == Base::Root && self.names == ["home"] && SYSTEM_DIRECTORIES.contains(&name.as_str());
         if is_of_system {
             self.names.clear();
         }
@@ -175,7 +146,7 @@ impl Target {
 
     /// Whether it is the root, a home, a system directory or a parent directory, or everything in one of these.
     pub(super) fn is_everything(&self) -> bool {
-        let is_system = |name: &String| SYSTEM.iter().any(|folder| names::fits(name, folder));
+        let is_system = |name: &String| SYSTEM_DIRECTORIES.iter().any(|folder| names::fits(name, folder));
         match (self.base, self.folder()) {
             // A parent directory contains the workspace itself, and usually other projects.
             (Base::Root | Base::Home | Base::Above(_), []) => true,

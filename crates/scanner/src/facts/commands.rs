@@ -18,6 +18,8 @@ pub(crate) struct Program {
     pub(crate) span: Range<usize>,
     /// Whether each line is a command of its own, as in a Makefile.
     pub(crate) is_listed: bool,
+    /// Whether it is a string of another language, with that language's escapes.
+    pub(crate) is_string: bool,
 }
 
 /// Maximum length of a line that is looked through for signs. Many words of one line would be looked behind, each to its end.
@@ -29,28 +31,83 @@ pub(super) fn rest_of_line(text: &str) -> Option<&str> {
     near.split_once('\n').map(|(line, _)| line).or((near.len() == text.len()).then_some(near))
 }
 
-/// Returns the quoted strings of a file that may be commands, such as those of a `package.json`, or of a program that starts
-/// others.
-pub(crate) fn quoted(text: &str) -> Vec<Program> {
-    let mut programs = Vec::new();
+/// Returns the quoted strings of a file that may be commands, such as those of a `package.json` or of a program that starts
+/// others, and whether the text before each passes it to a shell.
+pub(crate) fn quoted(text: &str) -> impl Iterator<Item = (Program, bool)> {
     let mut open: Option<(usize, u8)> = None;
     let mut bytes = text.bytes().enumerate();
-    while let Some((at, byte)) = bytes.next() {
-        match (open, byte) {
-            (_, b'\\') => drop(bytes.next()),
-            (_, b'\n') => open = None,
-            (Some((start, quote)), _) if byte == quote => {
-                let inside = text.get(start..at).unwrap_or_default();
-                if inside.len() >= MIN_QUOTED && inside.contains(' ') {
-                    programs.push(Program { span: start..at, is_listed: false });
+    std::iter::from_fn(move || {
+        while let Some((at, byte)) = bytes.next() {
+            match (open, byte) {
+                (_, b'\\') => drop(bytes.next()),
+                (_, b'\n') => open = None,
+                (Some((start, quote)), _) if byte == quote => {
+                    open = None;
+                    let inside = text.get(start..at).unwrap_or_default();
+                    if inside.len() >= MIN_QUOTED && inside.contains(' ') {
+                        let program = Program { span: start..at, is_listed: false, is_string: true };
+                        return Some((program, inside.starts_with('!') || is_called(text, start)));
+                    }
                 }
-                open = None;
+                (None, b'"' | b'\'') => open = Some((at + 1, byte)),
+                _ => {}
             }
-            (None, b'"' | b'\'') => open = Some((at + 1, byte)),
-            _ => {}
         }
-    }
-    programs
+        None
+    })
+}
+
+/// Functions and keys whose string a shell runs.
+const CALLS: &[&str] = &[
+    "system",
+    "popen",
+    "run",
+    "call",
+    "check_call",
+    "check_output",
+    "Popen",
+    "getoutput",
+    "exec",
+    "execSync",
+    "spawn",
+    "spawnSync",
+    "sh",
+    "bash",
+    "shell",
+    "script",
+    "command",
+    "cmd",
+    "preinstall",
+    "install",
+    "postinstall",
+    "prepare",
+    "prepublish",
+    "prepublishOnly",
+    "start",
+    "test",
+    "build",
+    "postCreateCommand",
+    "postStartCommand",
+    "postAttachCommand",
+    "onCreateCommand",
+    "updateContentCommand",
+    "initializeCommand",
+];
+
+/// How far before a string its function or key is searched.
+const MAX_BEFORE: usize = 64;
+
+/// Whether the string that begins at `start` belongs to one of these.
+fn is_called(text: &str, start: usize) -> bool {
+    let from = text.floor_char_boundary(start.saturating_sub(MAX_BEFORE));
+    let before = text.get(from..start).unwrap_or_default();
+    let name = before.trim_end_matches([' ', '\t', '"', '\'', ':', '=', '(', '[', '`', 'f', 'r', 'b']);
+    let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    // The letters before a string of Python may also end a name, so both are tried.
+    let names = [name, before.trim_end_matches([' ', '\t', '"', '\'', ':', '=', '(', '[', '`'])];
+    names
+        .iter()
+        .any(|name| name.rsplit(|letter| !is_of_name(letter)).next().is_some_and(|it| CALLS.contains(&it)))
 }
 
 /// Calls `each` with the actions of every program, and the offset of their positions.
@@ -58,7 +115,7 @@ pub(super) fn each_actions(text: &str, programs: &[Program], mut each: impl FnMu
     for program in programs {
         for span in parts(text, &program.span) {
             let part = text.get(span.clone()).unwrap_or_default();
-            let plain = plain(part, program.is_listed);
+            let plain = if program.is_string { unescaped(part) } else { plain(part, program.is_listed) };
             // A part of this length never reaches these limits, so no filler in it hides a command behind it.
             let options = ReadOptions {
                 max_bytes: 2 * MAX_PROGRAM,
@@ -123,6 +180,18 @@ fn plain(program: &str, is_listed: bool) -> Cow<'_, str> {
     let trimmed = plain.trim_end_matches(['`', '\n', ' ']).len();
     plain.truncate(trimmed);
     Cow::Owned(plain)
+}
+
+/// Returns a string with its escapes replaced, at the same positions.
+fn unescaped(string: &str) -> Cow<'_, str> {
+    let string = match string.strip_prefix('!') {
+        Some(command) => Cow::Owned(format!(" {command}")),
+        None => Cow::Borrowed(string),
+    };
+    if !string.contains('\\') {
+        return string;
+    }
+    Cow::Owned(string.replace("\\n", " \n").replace("\\t", "  ").replace("\\\"", " \"").replace("\\'", " '"))
 }
 
 /// Words before a command: prompts, and keywords of files that list commands.

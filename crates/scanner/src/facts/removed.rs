@@ -2,54 +2,11 @@
 
 use std::ops::Range;
 
+use stockade_names::{PERSONAL_DIRECTORIES, SYSTEM_DIRECTORIES};
 use stockade_shell::Run;
 
 use super::commands::{Program, each_actions, rest_of_line};
 use super::wiring::spelled;
-
-/// Directories of the machine, and of a home, whose files are not made by any skill.
-const OF_MACHINE: &[&str] = &[
-    "",
-    "bin",
-    "boot",
-    "dev",
-    "etc",
-    "home",
-    "lib",
-    "lib64",
-    "mnt",
-    "opt",
-    "root",
-    "sbin",
-    "srv",
-    "usr",
-    "var",
-    "Applications",
-    "Library",
-    "System",
-    "Users",
-    "Volumes",
-];
-const OF_HOME: &[&str] = &[
-    "",
-    "Desktop",
-    "Documents",
-    "Downloads",
-    "Dropbox",
-    "Library",
-    "Movies",
-    "Music",
-    "OneDrive",
-    "Pictures",
-    "Videos",
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".kube",
-    ".config",
-    ".local",
-    ".password-store",
-];
 
 /// Whether a text has a removal with an option and a place outside of the working directory. Most have none.
 pub(crate) fn may_remove(text: &str) -> bool {
@@ -69,7 +26,8 @@ pub(crate) fn removes_data(text: &str, programs: &[Program]) -> Vec<Range<usize>
     let removing: Vec<Program> = programs.iter().filter(has_one).cloned().collect();
     let mut found = Vec::new();
     each_actions(text, &removing, |actions, offset| {
-        let spans = actions.runs.iter().filter(|run| removes(run)).map(|run| run.span);
+        let spans =
+            actions.runs.iter().filter(|run| !removed_directories(run).is_empty()).map(|run| run.span);
         found.extend(spans.map(|span| offset + span.start..offset + span.end));
     });
     found.sort_by_key(|span| span.start);
@@ -77,16 +35,20 @@ pub(crate) fn removes_data(text: &str, programs: &[Program]) -> Vec<Range<usize>
     found
 }
 
-fn removes(run: &Run<'_>) -> bool {
+/// Returns the directories of the home and the machine that a command removes.
+pub(super) fn removed_directories(run: &Run<'_>) -> Vec<String> {
     let program = run.program().and_then(|program| program.rsplit('/').next()).unwrap_or_default();
     if !["rm", "srm", "grm"].contains(&program) {
-        return false;
+        return Vec::new();
     }
     let words = || run.argv.iter().skip(1).map(spelled);
     let is_recursive = |word: String| {
         word == "--recursive" || word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R'])
     };
-    words().any(is_recursive) && words().any(|word| is_precious(&word))
+    if !words().any(is_recursive) {
+        return Vec::new();
+    }
+    words().filter(|word| is_precious(word)).collect()
 }
 
 /// Whether a word names one of the directories, or everything in it.
@@ -94,13 +56,13 @@ fn is_precious(word: &str) -> bool {
     let home = ["~", "${HOME}", "$HOME"].iter().find_map(|home| word.strip_prefix(home));
     let home = home.filter(|rest| rest.is_empty() || rest.starts_with('/'));
     let (place, names) = match home {
-        Some(rest) => (rest, OF_HOME),
-        None if word.starts_with('/') => (word, OF_MACHINE),
+        Some(rest) => (rest, PERSONAL_DIRECTORIES),
+        None if word.starts_with('/') => (word, SYSTEM_DIRECTORIES),
         None => return false,
     };
     let mut parts = place.split('/').filter(|part| !part.is_empty() && *part != ".");
     let (first, second, third) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
-    let is_listed = names.contains(&first) || is_everything(first);
+    let is_listed = first.is_empty() || names.contains(&first) || is_everything(first);
     is_listed && third.is_none() && second.is_none_or(is_everything)
 }
 
@@ -114,7 +76,7 @@ mod tests {
     use super::*;
 
     fn is_found(script: &str) -> bool {
-        let programs = [Program { span: 0..script.len(), is_listed: false }];
+        let programs = [Program { span: 0..script.len(), is_listed: false, is_string: false }];
         !removes_data(script, &programs).is_empty()
     }
 

@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use stockade_shell::{Actions, Arg, DataFlow, RedirectOperator};
 
+/// Maximum number of connections of a command that are followed.
+pub(super) const MAX_BEHIND: usize = 16;
+
 /// Maximum number of commands that one redirection or pipe is noted at. Groups of more are rare.
 const MAX_AT_ONCE: usize = 16;
 
@@ -88,4 +91,9 @@ pub(super) fn spelled(arg: &Arg<'_>) -> String {
         Arg::Known(word) => word.to_string(),
         Arg::Unknown { spelling, .. } => spelling.to_string(),
     }
+}
+
+/// Returns the last part of a path.
+pub(super) fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }

@@ -11,8 +11,9 @@ use crate::{hostile, properties};
 
 type Property = fn(&[u8]);
 
-const TARGETS: [(&str, Property); 3] = [
+const TARGETS: [(&str, Property); 4] = [
     ("finds_all", properties::finds_all),
+    ("facts_hold", properties::facts_hold),
     ("reports_hold", properties::reports_hold),
     ("finds_all_of_a_users_rule", properties::finds_all_of_a_users_rule),
 ];
@@ -67,6 +68,7 @@ proptest! {
     #[test]
     fn reports_of_random_texts_hold(data in vec(any::<u8>(), 0..80)) {
         properties::reports_hold(&data);
+        properties::facts_hold(&data);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod allocations;
 mod attacks;
 mod changes;
 mod equivalence;
+mod facts;
 mod floods;
 mod hostile;
 mod linear;

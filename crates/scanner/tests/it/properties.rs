@@ -1,7 +1,8 @@
 //! Properties of every text. Each takes arbitrary bytes, so that a fuzzer and the stable tests can both use it.
 
 use stockade_scanner::{
-    Category, MATCHED_TEXT_CHARS, Method, Pattern, Regions, Rule, ScanOptions, ScanReport, Scanner, Severity,
+    Category, DownloadFact, Facts, MATCHED_TEXT_CHARS, Method, Pattern, Regions, Rule, ScanOptions,
+    ScanReport, Scanner, Severity, Syntax, TextView, facts_of,
 };
 
 /// Fragments that the rules match, and separators. A byte of the input selects one, so that few bytes make a text
@@ -135,6 +136,38 @@ pub(crate) fn reports_hold(data: &[u8]) {
         assert_eq!(finding.line, 1 + before.matches('\n').count());
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
         assert_eq!(finding.column, 1 + before[line_start..].chars().count());
+    }
+}
+
+/// Facts are within the text and its limits, and every finding about a download is one of them.
+pub(crate) fn facts_hold(data: &[u8]) {
+    let text = text(data);
+    let syntax = [Syntax::Markdown, Syntax::Shell, Syntax::Code, Syntax::Plain][data.len() % 4];
+    let facts = facts_of(&text, syntax);
+    let Facts { claims, commands, downloads, removals, hidden, .. } = &facts;
+    let of_downloads = downloads.iter().map(|fact| &fact.place);
+    let runs = downloads.iter().filter_map(|fact| fact.run_by.as_ref());
+    let places = claims.iter().map(|fact| &fact.place).chain(commands.iter().map(|fact| &fact.place));
+    let places =
+        places.chain(removals.iter().map(|fact| &fact.place)).chain(hidden.iter().map(|fact| &fact.place));
+    for place in places.chain(of_downloads).chain(runs) {
+        let before = &text[..place.byte_offset];
+        assert!(text.is_char_boundary(place.byte_end) && place.byte_offset <= place.byte_end);
+        assert_eq!(place.line, 1 + before.matches('\n').count());
+    }
+    assert!(commands.is_sorted_by_key(|fact| fact.place.byte_offset));
+    assert!(commands.len() <= Facts::MAX_LISTED && hidden.len() <= Facts::MAX_LISTED);
+    let options = ScanOptions { syntax, ..ScanOptions::default() };
+    let report = Scanner::builtin().scan_with(&text, &options);
+    let is_of_downloads = |id: &str| id == "EXEC_SAVED" || id == "EXEC_CLONED";
+    for finding in report.findings.iter().filter(|finding| finding.view == TextView::Raw) {
+        let at = finding.span.start;
+        let holds = |fact: &&DownloadFact| (fact.place.byte_offset..fact.place.byte_end).contains(&at);
+        let fact = downloads.iter().find(holds);
+        assert!(
+            !is_of_downloads(finding.rule_id) || fact.is_some_and(|fact| fact.run_by.is_some()),
+            "{text:?}"
+        );
     }
 }
 

@@ -2,9 +2,9 @@ use super::*;
 
 /// Returns the first words of the downloads that a script runs later.
 fn found(script: &str) -> Vec<String> {
-    let programs = [Program { span: 0..script.len(), is_listed: false }];
-    let spans = run_later(script, &programs);
-    spans.into_iter().map(|span| script.get(span).unwrap_or_default().to_owned()).collect()
+    let programs = [Program { span: 0..script.len(), is_listed: false, is_string: false }];
+    let found = fetches(script, &programs, Wanted::RunLater).into_iter();
+    found.map(|fetch| script.get(fetch.span).unwrap_or_default().to_owned()).collect()
 }
 
 #[test]
