@@ -35,7 +35,10 @@ pub use allowed_settings::{GitTarget, MAX_REPOSITORY_SETTINGS, SettingsOf, git_t
 pub use blob::blob_id;
 pub use condition::include_applies;
 pub use find::{FoundGit, GitRepository, find_git};
-pub use index::{GitIndexError, IndexedFile, ObjectId, index_digest, indexed_files, submodule_paths};
+pub use index::{
+    GitIndexError, IndexedFile, ObjectId, StatedFile, files_stated_since, index_digest, indexed_files,
+    submodule_paths,
+};
 pub use passed_settings::GitSettings;
 pub use review_inputs::{ReviewFile, ReviewInput, review_inputs};
 pub use settings::{GitSetting, GitSyntaxError, SettingsReader, git_settings, read_settings};

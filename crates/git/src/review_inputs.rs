@@ -65,6 +65,7 @@ pub fn review_inputs(
         ),
         ("refs/replace", "objects that git shows with other content", replaced(&read, &list)),
         ("info/grafts", "commits that git shows with other parents", lines("info/grafts")),
+        ("shallow", "commits whose parents git does not show", lines("shallow")),
         ("config", "where git pushes to and fetches from, and who the author is", settings),
     ];
     let input =
@@ -158,6 +159,7 @@ mod tests {
         for (file, most, harmless) in [
             ("info/exclude", MAX_TEXT_BYTES, "# a\n"),
             ("info/grafts", MAX_TEXT_BYTES, "# a\n"),
+            ("shallow", MAX_TEXT_BYTES, "# a\n"),
             ("packed-refs", MAX_TEXT_BYTES, "1 refs/heads/x\n"),
             ("config", MAX_REPOSITORY_SETTINGS, "# a\n"),
             ("index", MAX_INDEX_BYTES, "x"),
@@ -190,6 +192,7 @@ mod tests {
         for (file, text) in [
             ("info/exclude", "*.py\n"),
             ("info/grafts", "1 2\n"),
+            ("shallow", "1\n"),
             ("refs/replace/1", "2\n"),
             ("packed-refs", "2 refs/replace/1\n"),
             ("index", "broken"),
