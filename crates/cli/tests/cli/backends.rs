@@ -162,6 +162,8 @@ fn a_failed_command_is_told_what_was_withheld() {
         ("unshare -Ur true", "unshare needs namespaces"),
         ("/usr/bin/unshare -Ur true", "unshare needs namespaces"),
         ("ssh x true; false", "ssh has no network in the sandbox; add --allow-host HOST"),
+        ("kill -ABRT $$", "AddressSanitizer needs --memory 32T"),
+        ("sh -c 'kill -ABRT $$'; exit $?", "AddressSanitizer needs --memory 32T"),
         ("$UNKNOWN; false", "the sandbox withholds networks, sockets of other programs and namespaces"),
     ] {
         let said = said(&[], script);
@@ -177,6 +179,7 @@ fn a_failed_command_is_told_what_was_withheld() {
     );
     assert!(said(&["--backend-option", "a=b"], "true").contains("no effect with --backend native"));
     assert!(said(&["--env-names", "/etc/hosts"], "true").contains("/etc/hosts is not in the workspace"));
+    assert!(!said(&["--memory", "32T"], "kill -ABRT $$").contains("AddressSanitizer"));
     assert!(!said(&["--network", "open"], "ssh; false").contains("has no network"));
     assert!(!said(&[], "unshare -Ur true; true").contains("needs namespaces"));
     let explained = said(&["--explain"], "cat .env");

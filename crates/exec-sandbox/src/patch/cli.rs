@@ -23,7 +23,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 
 /// Parses a size.
 pub fn size(text: &str) -> Result<u64, String> {
-    let bytes = scaled(text, &[("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)]);
+    let bytes = scaled(text, &[("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30), ("t", 1 << 40)]);
     bytes.ok_or_else(|| "expected a size such as 512M or 2G".to_owned())
 }
 
@@ -79,7 +79,7 @@ mod tests {
     fn times_and_sizes() {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
-        assert_eq!(size("2G"), Ok(2 << 30));
+        assert_eq!((size("2G"), size("32T")), (Ok(2 << 30), Ok(32 << 40)));
         for odd in ["", "m", "0", "-1", "1x", "99999999999999999999", "1 m", "999999999999G"] {
             assert!(duration(odd).is_err() && size(odd).is_err(), "{odd}");
         }

@@ -70,7 +70,13 @@ const NETWORK: &[&str] = &[
 pub(super) fn hints(plan: &Plan, outcome: &Outcome, agent: Option<&str>) -> Vec<String> {
     // The requests of a command in a container are not observed.
     let is_contained = plan.provider.container().is_some() || plan.provider == Provider::Nothing;
-    if is_contained || !matches!(outcome.end, End::Exited(1..)) {
+    if is_contained {
+        return Vec::new();
+    }
+    if let Some(hint) = aborted(plan, outcome) {
+        return vec![hint];
+    }
+    if !matches!(outcome.end, End::Exited(1..)) {
         return Vec::new();
     }
     let runs = runs(plan);
@@ -81,6 +87,21 @@ pub(super) fn hints(plan: &Plan, outcome: &Outcome, agent: Option<&str>) -> Vec<
         hints.push(hint.to_owned());
     }
     hints
+}
+
+/// Returns why a command may have aborted: sanitizers reserve terabytes that they never use. The kernel does not tell that it
+/// refused memory, so this follows from the exit code and the limit.
+fn aborted(plan: &Plan, outcome: &Outcome) -> Option<String> {
+    /// SIGABRT, by itself and as the exit code of a shell.
+    const ABORTED: [End; 2] = [End::Signalled(6), End::Exited(134)];
+    /// What AddressSanitizer reserves on a machine with 64 bits is less.
+    const ENOUGH: u64 = 16 << 40;
+    let is_limited = plan.limits.memory.bound().is_some_and(|most| most < ENOUGH);
+    (ABORTED.contains(&outcome.end) && is_limited).then(|| {
+        "the command aborted; the memory limit counts reserved memory as well: a program that was built with AddressSanitizer needs \
+         --memory 32T"
+            .to_owned()
+    })
 }
 
 /// Returns what the programs of a command need and do not get.
