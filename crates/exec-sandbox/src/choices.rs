@@ -164,7 +164,7 @@ impl std::fmt::Display for BackendName {
 }
 
 /// What happens to a command where no sandbox can be created. A backend that was selected by name is never replaced by a run
-/// without a sandbox, except for bubblewrap where it is never available, which is for root: planning refuses.
+/// without a sandbox: planning refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OnUnavailable {
     /// The command runs without a sandbox, and its [`Enforcement`](crate::Enforcement) lists every property as a gap.

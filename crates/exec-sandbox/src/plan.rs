@@ -12,8 +12,8 @@ use crate::env::environment;
 use crate::host::{Entry, Exposed, HostFacts, KnownLinks, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::limits::ResourceLimits;
 use crate::mounts::{Mount, MountKind, OF_A_WORKTREE, SHARED, can_be_shown, kept_back_in_vain, mounts};
-use crate::provider::{Offer, Provider, choose, offers};
-use crate::refusal::{Refusal, SandboxRule, What};
+use crate::provider::{Offer, Provider, choose, native_instead, offers};
+use crate::refusal::{Refusal, SandboxRule, What, as_text};
 use crate::spec::{Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
 
 /// A command, and everything that the sandbox will do for it.
@@ -353,7 +353,14 @@ fn identity(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Resul
                 Some((user, group)) if user != 0 => Ok(Identity::Owner { user, group }),
                 _ => {
                     let why = "with Landlock or a container the command runs as the owner of the workspace, and root owns it";
-                    let fix = "give the workspace to an ordinary user, make it read-only, or start stockade as an ordinary user";
+                    let fix = match facts.kernel.namespaces {
+                        true => native_instead(facts).to_owned(),
+                        false => {
+                            let words =
+                                ["-R".into(), "1000:1000".into(), spec.workspace.clone().into_os_string()];
+                            format!("give it to an ordinary user: `{}`", as_text("chown".as_ref(), &words))
+                        }
+                    };
                     let rule = SandboxRule::CannotEnforce(why);
                     Err(Refusal::new(What::Write(spec.workspace.clone()), rule, fix))
                 }

@@ -35,15 +35,12 @@ use crate::sys::launch::can_be_observed;
 use crate::sys::raw::landlock_version;
 use crate::tracked::{passed_over, show_known};
 use crate::workspace::entry::read_below;
+use crate::workspace::home_names::{Listing, home_names};
 use crate::workspace::roots::roots;
-use crate::workspace::targets::add_hooks;
-use crate::workspace::{MAX_TEXT, bound};
+use crate::workspace::{MAX_TEXT, add_home, add_hooks, bound};
 
 /// Where most files of the system's settings are.
 const ETC: &str = "/etc";
-
-/// The names in a directory, and the types of those that are not symlinks.
-type Listing = BTreeMap<OsString, Option<Entry>>;
 
 /// Returns the facts about this machine that planning `spec` needs.
 pub fn probe(spec: &SandboxSpec) -> HostFacts {
@@ -79,14 +76,17 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         facts.bubblewrap = crate::bwrap::start::find();
     }
     facts.engine = Engine::of(spec.backend).map(|engine| look_at(engine, &spec.container));
-    let mut found = crate::workspace::look(&roots(Some(&spec.workspace), &spec.shared));
-    add_hooks(&roots(Some(&spec.workspace), &spec.shared), &mut found, &users.hooks);
+    let writable = roots(Some(&spec.workspace), &spec.shared);
+    let mut found = crate::workspace::look(&writable);
+    add_hooks(&writable, &mut found, &users.hooks);
+    let of_home = home_names(&facts.home, &at_home, types_in, &writable);
+    add_home(&writable, &mut found, &of_home);
     if users.is_partial {
         found.searched = found.searched.max(Searched::InPart);
     }
     facts.shown = show_known(&spec.workspace, &Seen::before(spec), &mut found.protected);
     // Secrets that earlier commands created themselves are visible, and do not count towards the maximum number of mounts.
-    bound(&roots(Some(&spec.workspace), &spec.shared), &mut found);
+    bound(&writable, &mut found);
     facts.passed_over = passed_over(&spec.workspace, &found.protected);
     (facts.protected, facts.watched, facts.searched) = (found.protected, found.watched, found.searched);
     (facts.git_targets, facts.git_plans, facts.exposed) = (found.git_targets, found.plans, found.exposed);

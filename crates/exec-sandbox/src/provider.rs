@@ -99,13 +99,13 @@ impl Offer {
     }
 
     /// Checks that every required property is enforced.
-    fn enforces_required(&self, spec: &SandboxSpec) -> Result<(), Refusal> {
+    fn enforces_required(&self, spec: &SandboxSpec, facts: &HostFacts) -> Result<(), Refusal> {
         let wanted = &spec.require | &spec.require_by_name;
         if let Provider::Container(container) = &self.provider {
             contain::bounds(container.engine, &wanted, &self.enforcement)?;
         }
         let Provider::Added(added) = &self.provider else {
-            require(&wanted, &self.enforcement)?;
+            require(&wanted, &self.enforcement).map_err(|lack| advised(lack, &self.provider, spec, facts))?;
             return in_whole(&spec.require_by_name, &self.enforcement);
         };
         let asked = (spec.spawn == Spawn::Threads).then_some(&Property::NoSpawn);
@@ -186,7 +186,7 @@ pub(crate) fn choose(
     let (mut lacking, mut absent) = (None, None);
     for offer in offers {
         match offer {
-            Ok(offer) => match offer.enforces_required(spec) {
+            Ok(offer) => match offer.enforces_required(spec, facts) {
                 Ok(()) => return Ok(offer),
                 Err(why) => lacking = lacking.or(Some(why)),
             },
@@ -198,9 +198,7 @@ pub(crate) fn choose(
         return Err(slip);
     }
     let is_named = spec.backend != SandboxBackend::Auto;
-    // Bubblewrap is never for root. A configuration for several users that names it says by `warn` what happens to root.
-    let is_for_others = spec.backend == SandboxBackend::Bwrap && facts.user == 0;
-    if runs_without(spec) && (!is_named || is_for_others) {
+    if runs_without(spec) && !is_named {
         return unconfined(spec, facts);
     }
     let absent = absent.filter(|_| is_named);
@@ -265,6 +263,9 @@ fn unavailable(backend: SandboxBackend, facts: &HostFacts) -> Refusal {
             "user namespaces cannot be made here",
             "permit them: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns; or choose another backend",
         ),
+        SandboxBackend::Bwrap if facts.user == 0 => {
+            ("bubblewrap is not for root: its namespaces would belong to root", native_instead(facts))
+        }
         SandboxBackend::Bwrap => (
             "bubblewrap is not installed, or does not work for this user",
             "install it (on Debian and Ubuntu `apt install bubblewrap`) and start stockade as an ordinary user, or choose another backend",
@@ -282,6 +283,42 @@ fn unavailable(backend: SandboxBackend, facts: &HostFacts) -> Refusal {
         }
     };
     Refusal::new(What::Property(Property::Files), SandboxRule::CannotEnforce(why), fix)
+}
+
+/// Returns the advice to use the native backend, which is the strongest one and confines root as well.
+pub(crate) const fn native_instead(facts: &HostFacts) -> &'static str {
+    match facts.kernel.namespaces {
+        true => "choose the native backend: `--backend native`",
+        false => {
+            "permit user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), and choose \
+             the native backend: `--backend native`"
+        }
+    }
+}
+
+/// Returns the refusal of a property with advice for the backend that lacks it. What `auto` would need is the advice already.
+fn advised(lack: Refusal, provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Refusal {
+    use Property::{Files, Ipc, Network as Net, Processes, ProtectedNames, SecondWall, SystemCalls};
+    let What::Property(property) = lack.what else { return lack };
+    let fix = match (provider, property) {
+        (Provider::Native, SecondWall) => {
+            "use a kernel with Landlock (Linux 5.13 or later, with `landlock` in `lsm=`)".into()
+        }
+        (Provider::Native | Provider::Nothing | Provider::Added(_), _) => return lack,
+        _ if spec.backend == SandboxBackend::Auto => return lack,
+        (Provider::Container(_), Net) => format!(
+            "{}; or start `stockade broker serve`, and use its socket: `--network broker --broker SOCKET`",
+            native_instead(facts)
+        ),
+        (Provider::Container(_), SystemCalls | Ipc) => {
+            format!("enable the seccomp filter of the engine, or {}", native_instead(facts))
+        }
+        (Provider::Landlock, ProtectedNames) | (_, Files | Processes | SecondWall | Net) => {
+            native_instead(facts).into()
+        }
+        _ => return lack,
+    };
+    Refusal { fix, ..lack }
 }
 
 /// Returns what a provider enforces on a machine.

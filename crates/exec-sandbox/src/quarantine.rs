@@ -30,7 +30,7 @@ pub use bounds::{MAX_AGE, MAX_BYTES, MAX_GROUPS};
 pub use entry::{QuarantineEntry, QuarantinedKind};
 pub use error::QuarantineError;
 pub(crate) use folder::names;
-pub(crate) use quarantine_move::{Taken, Taker, Taking, as_text};
+pub(crate) use quarantine_move::{Taken, Taker, Taking};
 pub(crate) use remove::remove as remove_all;
 pub use remove::remove_tree;
 pub use store::QuarantineStore;

@@ -1,5 +1,6 @@
 //! Why a command is refused.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -23,6 +24,20 @@ impl Refusal {
     pub fn new(what: What, rule: SandboxRule, fix: impl Into<String>) -> Self {
         Self { what, rule, fix: fix.into() }
     }
+}
+
+/// Returns a command as text, with shell quotes around words that contain special characters.
+pub(crate) fn as_text(program: &OsStr, arguments: &[OsString]) -> String {
+    let plain = |word: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c))
+    };
+    let quoted = |word: &OsStr| match word.to_string_lossy() {
+        word if plain(&word) => word.into_owned(),
+        word => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    let words: Vec<String> =
+        std::iter::once(program).chain(arguments.iter().map(OsString::as_os_str)).map(quoted).collect();
+    words.join(" ")
 }
 
 /// The part of a request that is refused.

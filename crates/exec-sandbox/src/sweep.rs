@@ -12,9 +12,11 @@ mod taking;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
+use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode, Searched, Watched};
+use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode, Searched, Stamp, Watched};
 use crate::known_links::KnownLinks;
 use crate::outcome::{Changed, DroppedGroup};
 use crate::quarantine::Taker;
@@ -22,6 +24,7 @@ use crate::quarantined::Quarantined;
 use crate::workspace::links::{Astray, astray};
 use crate::workspace::review_inputs::review_inputs;
 use crate::workspace::roots::Root;
+use crate::workspace::stated_files::{LABEL as HIDDEN, hidden_changes};
 use crate::workspace::targets::lying_at;
 use crate::workspace::walk::{Here, open_root};
 use crate::workspace::{MAX_WATCHED, Sink, search};
@@ -237,6 +240,21 @@ impl Sink for Sweeper<'_, '_> {
         // How a new repository is read was never known to the user otherwise.
         if self.before.had_repository(&folder) {
             review_inputs(here, &folder).into_iter().for_each(|watched| self.watched(watched));
+            self.hidden_changes(root, here);
+        }
+    }
+}
+
+impl Sweeper<'_, '_> {
+    /// Reports files that changed although the index of their repository says otherwise.
+    fn hidden_changes(&mut self, root: &Root, here: &Here<'_>) {
+        let top = here.path.parent().filter(|_| here.path.ends_with(".git"));
+        let (Some(top), Some(since)) = (top, self.before.since) else { return };
+        let Ok(folder) = open_root(&root.path.join(top)) else { return };
+        for path in hidden_changes(here, folder.as_fd(), since) {
+            let path = root.name.join(top).join(OsStr::from_bytes(&path));
+            let stamp = Stamp { size: 1, ..Stamp::default() };
+            self.watched(Watched { path, label: HIDDEN.to_owned(), stamp });
         }
     }
 }

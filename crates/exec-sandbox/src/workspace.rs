@@ -7,12 +7,15 @@
 pub(crate) mod entry;
 mod environments;
 mod found;
+pub(crate) mod home_names;
 pub(crate) mod links;
+mod memory;
 pub(crate) mod new_names;
 mod other_names;
 pub(crate) mod plans;
 pub(crate) mod review_inputs;
 pub(crate) mod roots;
+pub(crate) mod stated_files;
 pub(crate) mod targets;
 pub(crate) mod walk;
 
@@ -30,10 +33,11 @@ use crate::protect::{Answer, IN_ANY_FOLDER, SLOTS_BESIDE, answer, in_a_repositor
 use entry::{At, at, list_below, read_below};
 pub(crate) use found::{Found, PACKAGES, is_repository};
 use links::{InRepository, stays_in_a_repository, text_of};
-use plans::plans_of;
-use review_inputs::review_inputs;
+use memory::Memory;
+
 use roots::Root;
 use targets::{Targets, lying_at};
+pub(crate) use targets::{add_home, add_hooks};
 use walk::{Here, Listed, Visit, around, walk, walk_from};
 
 /// Maximum depth of a directory whose files are all reported.
@@ -148,64 +152,10 @@ pub(crate) trait Sink {
     fn stray(&mut self, here: &Here<'_>, name: &Path, entry: ProtectedEntry);
     /// Another symlink, with its target.
     fn link(&mut self, here: &Here<'_>, name: &OsStr, to: &Path);
+    /// A symlink with a name of files that hold secrets.
+    fn linked_secret(&mut self, _: &Here<'_>, _: &Path, _: &'static Name) {}
     /// A directory that is a repository.
     fn repository(&mut self, root: &Root, here: &Here<'_>);
-}
-
-/// Collects the found files.
-struct Memory<'m, 'r> {
-    root: &'r Root,
-    found: &'m mut Found,
-    targets: &'m mut Targets<'r>,
-}
-
-impl Sink for Memory<'_, '_> {
-    fn protected(&mut self, _: &Here<'_>, _: &Path, entry: ProtectedEntry) {
-        if let Entry::Link { .. } = entry.kind {
-            self.targets.of_a_link(&entry);
-        }
-        if self.found.protected.len() < MAX_REMEMBERED {
-            self.found.protected.push(entry);
-        } else {
-            self.found.searched = Searched::TooMany;
-        }
-    }
-
-    /// An existing stray symlink is only recorded: its target is the user's choice.
-    fn stray(&mut self, _: &Here<'_>, _: &Path, entry: ProtectedEntry) {
-        if self.found.protected.len() < MAX_REMEMBERED {
-            self.found.protected.push(entry);
-        } else {
-            self.found.searched = Searched::TooMany;
-        }
-    }
-
-    fn link(&mut self, here: &Here<'_>, name: &OsStr, to: &Path) {
-        self.found.links.add(&self.root.name.join(here.path).join(name), to);
-    }
-
-    fn watched(&mut self, watched: Watched) {
-        if self.found.watched.len() < MAX_WATCHED {
-            self.found.watched.push(watched);
-        } else {
-            self.found.searched = self.found.searched.max(Searched::InPart);
-        }
-    }
-
-    fn exposed(&mut self, exposed: Exposed) {
-        if self.found.exposed.len() < MAX_EXPOSED {
-            self.found.exposed.push(exposed);
-        } else {
-            self.found.searched = self.found.searched.max(Searched::InPart);
-        }
-    }
-
-    fn repository(&mut self, root: &Root, here: &Here<'_>) {
-        self.targets.of_settings(root, here);
-        let folder = root.name.join(here.path);
-        plans_of(here, &folder, &mut self.found.plans);
-        review_inputs(here, &folder).into_iter().for_each(|watched| self.watched(watched));
-    }
 }
 
 struct Search<'r, S> {
@@ -336,6 +286,9 @@ impl<S: Sink> Search<'_, S> {
                 Some(rest) => self.below(here, beginning.name, name, rest).iter().for_each(|path| {
                     self.answer(here, beginning.name, path);
                 }),
+                None if is_of_files(beginning.name) && kind == FileType::Symlink => {
+                    self.sink.linked_secret(here, name, beginning.name);
+                }
                 None if is_of_files(beginning.name) && kind != FileType::RegularFile => {}
                 None => {
                     is_covered |= answer(beginning.name) == Some(Answer::Protect) && self.packages.is_none();

@@ -42,6 +42,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// What a server says on standard error, in a file of its home.
 const ERRORS: &str = "errors.txt";
 
+/// The program as root of a namespace in which no further ones are permitted: no sandbox is selected by itself there.
+fn without_namespaces() -> Command {
+    let mut command = Command::new("unshare");
+    let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" \"$@\"";
+    command.args(["-Ur", "sh", "-c", script, STOCKADE]);
+    command
+}
+
 /// A server of its own, with a home of its own.
 struct Serving {
     child: Child,
@@ -74,8 +82,22 @@ impl Serving {
     }
 
     fn started(args: &[&str], folder: Option<&Path>, home: tempfile::TempDir) -> Self {
+        Self::started_by(Command::new(STOCKADE), args, folder, home)
+    }
+
+    /// A server where no sandbox can be created: [`without_namespaces`].
+    fn without_sandboxes() -> Self {
+        Self::started_by(without_namespaces(), &[], None, tempfile::tempdir().unwrap())
+    }
+
+    fn started_by(
+        mut program: Command,
+        args: &[&str],
+        folder: Option<&Path>,
+        home: tempfile::TempDir,
+    ) -> Self {
         let folder = folder.unwrap_or(home.path());
-        let mut child = Command::new(STOCKADE)
+        let mut child = program
             .arg("serve")
             .args(args)
             .env_clear()

@@ -140,20 +140,6 @@ impl Group {
     }
 }
 
-/// Returns a command as text, with shell quotes around words that contain special characters.
-pub(crate) fn as_text(program: &OsStr, arguments: &[OsString]) -> String {
-    let plain = |word: &str| {
-        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c))
-    };
-    let quoted = |word: &OsStr| match word.to_string_lossy() {
-        word if plain(&word) => word.into_owned(),
-        word => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    let words: Vec<String> =
-        std::iter::once(program).chain(arguments.iter().map(OsString::as_os_str)).map(quoted).collect();
-    words.join(" ")
-}
-
 /// Returns the name of an entry in its group: a number, and the end of its original path.
 fn shown(number: u32, path: &Path) -> OsString {
     let flat: Vec<u8> =

@@ -26,7 +26,7 @@ use crate::host::Searched;
 use crate::mounts::{BROKER, Mount, MountKind, SHARED};
 use crate::plan::Plan;
 use crate::provider::Provider;
-use crate::quarantine::as_text;
+use crate::refusal::as_text;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::reviewed::Reviewed;
 use crate::run::RunError;

@@ -7,10 +7,11 @@ use crate::choices::ReviewMode;
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{FileIdentity, ProtectedEntry, Searched};
 use crate::journal::{self, Journal, Snapshot};
+use crate::moment::moment;
 use crate::outcome::Changed;
 use crate::plan::Plan;
-use crate::quarantine::as_text;
 use crate::quarantined::Quarantined;
+use crate::refusal::as_text;
 use crate::spec::Protection;
 use crate::sweep::{Before, Company, Maker, Swept, same_kind, sweep};
 use crate::workspace::links::{Strays, strays_in};
@@ -19,6 +20,8 @@ use crate::workspace::roots::roots;
 /// The sweep of a command, from its start to its end.
 pub(super) struct Sweeping {
     state: Option<PathBuf>,
+    /// When it began, in seconds since 1970.
+    second: u32,
     /// The state before the command; nothing if no sweep is needed.
     saved: Option<Snapshot>,
     journal: Option<Journal>,
@@ -37,6 +40,8 @@ impl Sweeping {
         let roots = roots(workspace, &others);
         let is_wanted = plan.protection == Protection::Names && !roots.is_empty();
         let state = crate::state::folder(&plan.mounts);
+        // File systems count by a coarser clock.
+        let second = u32::try_from(moment() / 1_000_000_000).unwrap_or(u32::MAX).saturating_sub(1);
         let saved = is_wanted.then(|| Snapshot {
             roots,
             command: as_text(&plan.program, &plan.arguments),
@@ -61,7 +66,7 @@ impl Sweeping {
                 "some symlinks in the repository of the worktree are unknown, so new ones are not recognised";
             enforcement.gap(Property::ProtectedNames, why);
         }
-        Self { state, saved, journal, others: others.unwrap_or_default(), strays }
+        Self { state, second, saved, journal, others: others.unwrap_or_default(), strays }
     }
 
     /// Sweeps. The journal file is deleted afterwards, unless a file could not be moved.
@@ -73,7 +78,7 @@ impl Sweeping {
         // It only matters for files that existed before.
         let company = if saved.entries.is_empty() { Company::Alone } else { self.company(saved) };
         let known = saved.entries.iter().filter(|entry| self.is_the_users(entry));
-        let before = Before::new(known, &saved.git_targets, &saved.plans, company);
+        let before = Before::new(known, &saved.git_targets, &saved.plans, company).since(self.second);
         // Without an observer, any directory may be the command's, and the sweep quarantines more.
         let has_made = |folder: &FileIdentity| observer.is_some_and(|observer| observer.has_made(folder));
         let maker =

@@ -16,6 +16,8 @@ pub(crate) struct Before<'b> {
     git_targets: &'b [PathBuf],
     plans: &'b BTreeMap<PathBuf, Vec<String>>,
     company: Company,
+    /// The second at which the command started, if it is known.
+    pub(super) since: Option<u32>,
 }
 
 /// Whether another command may have replaced files in the same directories at the same time.
@@ -59,7 +61,12 @@ impl<'b> Before<'b> {
         company: Company,
     ) -> Self {
         let known = entries.into_iter().map(|entry| (entry.path.as_path(), entry)).collect();
-        Self { known, git_targets, plans, company }
+        Self { known, git_targets, plans, company, since: None }
+    }
+
+    /// The same, with the second at which the command started.
+    pub(crate) fn since(self, second: u32) -> Self {
+        Self { since: Some(second), ..self }
     }
 
     /// Whether a file existed before.

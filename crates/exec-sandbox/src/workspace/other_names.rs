@@ -14,7 +14,7 @@ use super::walk::{Here, Visit, around, walk};
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
 
 /// The identity of a file: device and inode number.
-type File = (u64, u64);
+pub(super) type File = (u64, u64);
 
 /// Adds every other name of files that are protected or hidden, in the folders that a command may change. Those are looked
 /// through once more, and only where a protected file has more than one name.
@@ -34,12 +34,27 @@ pub(super) fn add_to(roots: &[Root], found: &mut Found) {
             _ => {}
         }
     }
+    search(roots, found, &named_twice);
+}
+
+/// Adds every name of these files, in the folders that a command may change.
+pub(super) fn add_files(
+    roots: &[Root],
+    found: &mut Found,
+    files: impl IntoIterator<Item = (File, ProtectionMode)>,
+) {
+    let mut named_twice = HashMap::new();
+    files.into_iter().for_each(|(file, mode)| add_file(&mut named_twice, file, mode));
+    search(roots, found, &named_twice);
+}
+
+fn search(roots: &[Root], found: &mut Found, named_twice: &HashMap<File, ProtectionMode>) {
     if named_twice.is_empty() {
         return;
     }
     let known: BTreeSet<PathBuf> = found.protected.iter().map(|entry| entry.path.clone()).collect();
     for root in roots {
-        let mut visit = Others { root, roots, named_twice: &named_twice, known: &known, found: Vec::new() };
+        let mut visit = Others { root, roots, named_twice, known: &known, found: Vec::new() };
         walk(&root.path, &mut visit);
         found.protected.extend(visit.found);
     }
@@ -50,10 +65,15 @@ fn note(named_twice: &mut HashMap<File, ProtectionMode>, look: Option<Stat>, mod
     let is_meant =
         |look: &Stat| FileType::from_raw_mode(look.st_mode) == FileType::RegularFile && look.st_nlink > 1;
     if let Some(look) = look.filter(is_meant) {
-        let known = named_twice.entry((look.st_dev, look.st_ino)).or_insert(mode);
-        if mode == ProtectionMode::Hide {
-            *known = mode;
-        }
+        add_file(named_twice, (look.st_dev, look.st_ino), mode);
+    }
+}
+
+/// A file that is protected for two reasons is hidden if it is for one of them.
+fn add_file(named_twice: &mut HashMap<File, ProtectionMode>, file: File, mode: ProtectionMode) {
+    let known = named_twice.entry(file).or_insert(mode);
+    if mode == ProtectionMode::Hide {
+        *known = mode;
     }
 }
 

@@ -13,6 +13,7 @@ use stockade_git::{GitTarget, MAX_REPOSITORY_SETTINGS, git_settings, git_targets
 
 use super::entry::{At, at, read_below};
 use super::found::Found;
+use super::home_names::HomeNames;
 use super::roots::{Root, named};
 use super::walk::{Here, open_root};
 use crate::host::{ProtectedEntry, ProtectionMode, Searched};
@@ -28,6 +29,8 @@ const MAX_LINKS: usize = 40;
 pub(crate) struct Targets<'r> {
     roots: &'r [Root],
     paths: BTreeSet<PathBuf>,
+    /// Those of them that are hidden.
+    hidden: BTreeSet<PathBuf>,
     /// Whether there are more than the maximum.
     is_cut: bool,
     /// Whether some settings could not be read, so that their targets are unknown.
@@ -36,7 +39,7 @@ pub(crate) struct Targets<'r> {
 
 impl<'r> Targets<'r> {
     pub(super) fn new(roots: &'r [Root]) -> Self {
-        Self { roots, paths: BTreeSet::new(), is_cut: false, is_partial: false }
+        Self { roots, paths: BTreeSet::new(), hidden: BTreeSet::new(), is_cut: false, is_partial: false }
     }
 
     /// Adds the target of a symlink with a protected name.
@@ -50,6 +53,13 @@ impl<'r> Targets<'r> {
             ProtectionMode::Check => self.extend(resolve(&around.join(to)).and_then(|path| path.end)),
             _ => self.add(&around.join(to)),
         }
+    }
+
+    /// Adds the file that a symlink with the name of a secret leads to. It is hidden, under whatever name it lies.
+    pub(super) fn of_a_secret(&mut self, link: &Path) {
+        let Some(end) = resolve(link).and_then(|path| path.end) else { return };
+        self.hidden.insert(end.clone());
+        self.extend([end]);
     }
 
     /// Adds the targets of a repository's settings.
@@ -132,14 +142,18 @@ impl<'r> Targets<'r> {
                 continue;
             };
             let is_root = self.roots.iter().any(|root| root.path == path);
-            if is_root || found.protected.iter().any(|entry| entry.path == name) {
+            let is_hidden = self.hidden.contains(&path);
+            let is_known = |entry: &ProtectedEntry| {
+                entry.path == name && !(is_hidden && entry.mode != ProtectionMode::Hide)
+            };
+            if is_root || found.protected.iter().any(is_known) {
                 continue;
             }
             if let Some((lying, around)) = lying_at(self.roots, &path) {
                 found.protected.push(ProtectedEntry {
                     path: name.clone(),
                     kind: lying.kind,
-                    mode: ProtectionMode::ReadOnly,
+                    mode: if is_hidden { ProtectionMode::Hide } else { ProtectionMode::ReadOnly },
                     stamp: lying.stamp,
                     around,
                 });
@@ -165,6 +179,23 @@ pub(crate) fn add_hooks(roots: &[Root], found: &mut Found, hooks: &[PathBuf]) {
     }
     targets.add_to(found);
     found.protected.sort_by_cached_key(|entry| (entry.path.components().count(), entry.path.clone()));
+}
+
+/// Adds the files that names of the home lead to.
+pub(crate) fn add_home(roots: &[Root], found: &mut Found, home: &HomeNames) {
+    if home.is_empty() {
+        return;
+    }
+    let mut targets = Targets::new(roots);
+    for (path, mode) in &home.links {
+        match mode {
+            ProtectionMode::Hide => targets.of_a_secret(path),
+            _ => targets.add(path),
+        }
+    }
+    targets.add_to(found);
+    super::other_names::add_files(roots, found, home.files.iter().copied());
+    super::in_order(&mut found.protected);
 }
 
 /// Looks up a path in one of these directories, with the hash of its parent directories.

@@ -2,6 +2,7 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may panic")]
 
 #[cfg(target_os = "linux")]
+mod advice;
 mod alone;
 #[cfg(target_os = "linux")]
 mod asked;
@@ -26,6 +27,7 @@ mod homes;
 #[cfg(target_os = "linux")]
 mod inherited_memory;
 #[cfg(target_os = "linux")]
+mod led_to;
 mod limits;
 #[cfg(target_os = "linux")]
 mod links;

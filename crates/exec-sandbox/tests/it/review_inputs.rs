@@ -35,6 +35,7 @@ const REPORTED: &[(&str, Option<&str>)] = &[
     ("git update-ref refs/replace/$(git rev-parse HEAD:f) $(echo evil | git hash-object -w --stdin)", Some(".git/refs/replace")),
     ("git update-ref refs/replace/$(git rev-parse HEAD:f) $(echo evil | git hash-object -w --stdin); git pack-refs --all --prune", Some(".git/refs/replace")),
     ("git rev-parse HEAD > .git/info/grafts", Some(".git/info/grafts")),
+    ("git rev-parse HEAD > .git/shallow", Some(".git/shallow")),
     ("git remote set-url origin https://evil.example/r", Some(".git/config")),
     ("git remote add other https://evil.example/r", Some(".git/config")),
     ("git config user.name 'x; touch /tmp/ran'", Some(".git/config")),
@@ -68,6 +69,34 @@ fn what_a_review_relies_on_is_reported() {
             Some(path) => assert!(changed.contains(path), "{script}: {changed:?} {:?}", outcome.output),
             None => assert!(changed.is_empty(), "{script}: {changed:?} {:?}", outcome.output),
         }
+    }
+}
+
+/// Writes the present state of `f` into the index, beside the old content, as if git had compared both.
+const FORGE: &str = r#"
+import hashlib, os, struct, time
+time.sleep(1.1)
+index, f = bytearray(open('.git/index', 'rb').read()[:-20]), os.stat('f')
+times = [int(f.st_ctime), f.st_ctime_ns % 10**9, int(f.st_mtime), f.st_mtime_ns % 10**9]
+index[12:52] = struct.pack('>10I', *times, f.st_dev & 0xffffffff, f.st_ino & 0xffffffff, 0o100644, f.st_uid, f.st_gid, f.st_size)
+open('.git/index.lock', 'wb').write(bytes(index) + hashlib.sha1(index).digest())
+os.rename('.git/index.lock', '.git/index')
+"#;
+
+#[test]
+fn a_change_that_the_index_denies_is_reported() {
+    let Some(live) = Live::with_names(NamesAre::Decided) else { return };
+    outside(&live.workspace(), "git init -q .; echo a > f; git add f; git commit -qm a");
+    let script = format!("echo b > f; python3 -c \"{FORGE}\"; git status --porcelain");
+    let outcome = inside(&live, SandboxBackend::Auto, &script);
+    // Git shows no change at all.
+    assert_eq!(outcome.output.stdout, b"", "{outcome:?}");
+    assert_eq!(fs::read(live.workspace().join("f")).unwrap(), b"b\n");
+    assert_eq!(changed(&outcome), ["f"]);
+    // With the content of the index, nothing is hidden: with the line ends of another system as well.
+    for content in ["a\\n", "a\\r\\n"] {
+        let script = format!("printf '{content}' > f; python3 -c \"{FORGE}\"");
+        assert_eq!(changed(&inside(&live, SandboxBackend::Auto, &script)), [""; 0], "{content}");
     }
 }
 

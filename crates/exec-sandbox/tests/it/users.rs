@@ -23,6 +23,7 @@ const TESTS: &[&str] = &[
     "homes::",
     "inherited_memory::",
     "limits::",
+    "led_to::",
     "links::",
     "memory_files::",
     "names::",

@@ -106,9 +106,18 @@ pub(super) const ROWS: &[Name] = &[
     Name {
         id: "other-version-control",
         tool: "Mercurial, Jujutsu, Sapling, Darcs, Pijul",
-        paths: &[".hg/hgrc", ".jj/repo/config.toml", ".sl/config", "_darcs/prefs/defaults", ".pijul/config"],
+        paths: &[
+            ".hg/hgrc",
+            ".hg/hgrc-not-shared",
+            ".hg/sharedpath",
+            ".bzr/branch/branch.conf",
+            ".jj/repo/config.toml",
+            ".sl/config",
+            "_darcs/prefs/defaults",
+            ".pijul/config",
+        ],
         why: "Their settings name hooks, aliases and tools, which run at the next command.",
-        matches: &[".hg/hgrc", "x/.jj/repo/config.toml"],
+        matches: &[".hg/hgrc", ".hg/sharedpath", "x/.jj/repo/config.toml"],
         clean: &[".hgignore", ".jj/repo/store"],
         ..STARTS
     },

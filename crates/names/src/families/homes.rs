@@ -43,6 +43,16 @@ pub(super) const ROWS: &[Name] = &[
         tool: "Programs of the user",
         paths: &[
             ".config",
+            // Links to these are followed: they are read wherever they lead.
+            ".config/autostart",
+            ".config/autostart/*",
+            ".config/environment.d",
+            ".config/environment.d/*",
+            ".config/fish/config.fish",
+            ".config/git/config",
+            ".config/git/attributes",
+            ".config/systemd/user",
+            ".config/systemd/user/*",
             ".local/bin",
             ".local/share",
             ".local/state/stockade",

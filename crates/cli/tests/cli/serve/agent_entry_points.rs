@@ -11,11 +11,11 @@ use stockade_guard::exec::run::{Input, Stream, Streams};
 use stockade_guard::{Decision, RunAnswer};
 
 use super::entry_points::home;
-use super::{Serving, text};
+use super::{Serving, text, without_namespaces};
 use crate::support::STOCKADE;
 
 /// Agents without a tool, and with sandboxes that there are or are not. Bubblewrap is not for root, so that root has no sandbox
-/// where it is named.
+/// where it is named, and a run without one takes its place nowhere.
 const MORE_AGENTS: &str = r#"
 [agents.mute.toolPolicy]
 profile = "minimal"
@@ -31,6 +31,9 @@ backend = "bwrap"
 onUnavailable = "ask"
 
 [agents.warned.skills.execSandbox]
+onUnavailable = "warn"
+
+[agents.named.skills.execSandbox]
 backend = "bwrap"
 onUnavailable = "warn"
 "#;
@@ -85,6 +88,7 @@ const ASKED: &[(&str, &[&str])] = &[
     ("asking", &["rm", "-rf", "/"]),
     ("warned", &["true"]),
     ("warned", &["sh", "-c", "exit 7"]),
+    ("named", &["true"]),
 ];
 
 /// What a entry point answers.
@@ -114,19 +118,24 @@ impl Answer {
 struct House {
     serving: Serving,
     workspace: String,
+    /// How the program is started.
+    program: fn() -> Command,
 }
 
 impl House {
     fn new() -> Self {
-        let serving = Serving::start(&[]);
+        Self::of(Serving::start(&[]), || Command::new(STOCKADE))
+    }
+
+    fn of(serving: Serving, program: fn() -> Command) -> Self {
         home::lay_out(serving.home.path(), &[home::AGENT_RULES, MORE_AGENTS].concat());
         let workspace = serving.workspace();
-        Self { serving, workspace }
+        Self { serving, workspace, program }
     }
 
     fn stockade(&self, args: &[&str]) -> Output {
         let home = self.serving.home.path();
-        let mut command = Command::new(STOCKADE);
+        let mut command = (self.program)();
         command.args(args).current_dir(home).env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin");
         command.stdin(Stdio::null()).output().unwrap()
     }
@@ -267,17 +276,22 @@ fn every_entry_point_of_an_agent_answers_alike() {
 /// An operator that configured `warn` is told of every run that had no sandbox, at every entry point that runs commands.
 #[test]
 fn a_run_without_a_sandbox_is_reported_at_every_entry_point() {
-    if !rustix::process::geteuid().is_root() {
-        println!("skipped: only root is refused by bubblewrap for sure");
+    let tried = Command::new("unshare").args(["-Ur", "true"]).status();
+    if !tried.is_ok_and(|status| status.success()) {
+        println!("skipped: user namespaces are needed for one that permits no others");
         return;
     }
-    let mut house = House::new();
+    let mut house = House::of(Serving::without_sandboxes(), without_namespaces);
     let asked =
         |agent: &str| json!({"agent": agent, "command": "true", "spec": {"workspace": house.workspace}});
-    let (warned, boxed) = (asked("warned"), asked("default"));
+    let (warned, named) = (asked("warned"), asked("named"));
     let (code, said) = house.ran("warned", &["true"]);
     assert!(code == 0 && said.contains("the command ran WITHOUT A SANDBOX"), "{code}: {said}");
-    assert_eq!(house.ran("default", &["true"]), (0, String::new()));
+    // A backend that was selected by name is not replaced.
+    for agent in ["named", "default"] {
+        let (code, said) = house.ran(agent, &["true"]);
+        assert!(code != 0 && !said.contains("WITHOUT A SANDBOX"), "{agent} {code}: {said}");
+    }
 
     let result = &house.serving.call("exec", &warned)["result"];
     assert!(result["warning"].as_str().unwrap_or_default().contains("WITHOUT A SANDBOX"), "{result}");
@@ -286,6 +300,12 @@ fn a_run_without_a_sandbox_is_reported_at_every_entry_point() {
         (&json!("nothing"), &json!("execSandbox.onUnavailable"))
     );
     assert_eq!(text(&result["stdoutBase64"]), "");
+    let answer = &house.serving.call("exec", &named);
+    assert!(answer["result"].is_null() && !answer["error"].is_null(), "{answer}");
+    // With a sandbox, there is nothing to report.
+    let mut house = House::new();
+    assert_eq!(house.ran("default", &["true"]), (0, String::new()));
+    let boxed = json!({"agent": "default", "command": "true", "spec": {"workspace": house.workspace}});
     let result = &house.serving.call("exec", &boxed)["result"];
     assert!(result["exitCode"] == 0 && result["warning"].is_null(), "{result}");
 }

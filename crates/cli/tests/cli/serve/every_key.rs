@@ -52,11 +52,12 @@ fn every_key_of_the_schema_has_a_row() {
 
 #[test]
 fn changing_a_key_changes_an_answer_through_every_entry_point() {
-    let is_root = rustix::process::geteuid().is_root();
+    let tried = std::process::Command::new("unshare").args(["-Ur", "true"]).status();
+    let has_namespaces = tried.is_ok_and(|status| status.success());
     let (here, elsewhere): (Vec<&Row>, Vec<&Row>) =
-        ROWS.iter().partition(|row| is_root || row.needs != Needs::Root);
+        ROWS.iter().partition(|row| has_namespaces || row.needs != Needs::NoSandbox);
     for row in elsewhere {
-        println!("skipped: {}: only root is refused by bubblewrap for sure", row.key);
+        println!("skipped: {}: user namespaces are needed for one that permits no others", row.key);
     }
     // Some rows wait: for a command that sleeps, for a server that starts.
     let next = AtomicUsize::new(0);
@@ -80,7 +81,9 @@ fn wrong_with(row: &Row) -> Vec<String> {
     let sides = row.values.map(|value| {
         let config = [row.with, &[(row.key, value)][..]].concat();
         EntryPoint::ALL.map(|entry_point| {
-            row.entry_points.contains(&entry_point).then(|| House::new(&config).ask(entry_point, &row.probe))
+            row.entry_points
+                .contains(&entry_point)
+                .then(|| House::new(&config, row.needs).ask(entry_point, &row.probe))
         })
     });
     let [left, right] = &sides;

@@ -18,6 +18,10 @@ use stockade_guard::limits::store::{CallVerdict, LimitStore, SharedLimits};
 use stockade_guard::limits::{MicroUsd, Usage};
 use stockade_guard::{SqliteStore, open_limit_store};
 
+use super::super::without_namespaces;
+use super::rows::Needs;
+use crate::support::STOCKADE;
+
 /// A way to ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryPoint {
@@ -83,11 +87,17 @@ pub(super) struct House {
     folder: tempfile::TempDir,
     /// A server that keeps nothing across a restart.
     redis: Option<Child>,
+    /// How the program is started.
+    program: fn() -> Command,
 }
 
 impl House {
-    pub(super) fn new(config: &[(&str, &str)]) -> Self {
-        let mut house = Self { folder: tempfile::tempdir().unwrap(), redis: None };
+    pub(super) fn new(config: &[(&str, &str)], needs: Needs) -> Self {
+        let program = match needs {
+            Needs::Nothing => || Command::new(STOCKADE),
+            Needs::NoSandbox => without_namespaces,
+        };
+        let mut house = Self { folder: tempfile::tempdir().unwrap(), redis: None, program };
         let home = house.home();
         for (path, text) in [
             ("work/a.txt", "text\n"),

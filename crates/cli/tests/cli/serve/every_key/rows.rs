@@ -6,8 +6,8 @@ use super::entry_points::{EntryPoint, Probe, Spend};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needs {
     Nothing,
-    /// Bubblewrap is not for root, so that root has no sandbox where it is named.
-    Root,
+    /// A place where no sandbox can be created.
+    NoSandbox,
 }
 
 pub(super) struct Row {
@@ -42,8 +42,8 @@ impl Row {
         Self { entry_points, ..self }
     }
 
-    const fn for_root(self) -> Self {
-        Self { needs: Needs::Root, ..self }
+    const fn without_sandboxes(self) -> Self {
+        Self { needs: Needs::NoSandbox, ..self }
     }
 }
 
@@ -54,7 +54,6 @@ const NODE: &[(&str, &str)] = &[("security.permission.enableNodePermissions", "t
 const BOUND: &[(&str, &str)] = &[NODE[0], ("security.permission.allowedNetHosts", "[\"api.example\"]")];
 const PERMISSIVE: &[(&str, &str)] = &[("agents.bot.files.preset", "permissive")];
 const UNMATCHED: &[(&str, &str)] = &[("agents.bot.commands.unmatched", "ask")];
-const BWRAP: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.backend", "bwrap")];
 const DOCKER: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.backend", "docker")];
 const CONTAINER: &[(&str, &str)] = &[DOCKER[0], ("agents.bot.skills.execSandbox.image", "no-such-image:1")];
 const FULL: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.mode", "danger-full-access")];
@@ -99,7 +98,7 @@ pub(super) const ROWS: &[Row] = &[
     row("agents.bot.skills.execSandbox.alwaysSandbox", ["[]", "[\"uname\"]"], Probe::Run(&["uname"])).with(AUTO),
     row("agents.bot.skills.execSandbox.mode", ["workspace-write", "read-only"], Probe::Run(&["touch", "made"])),
     row("agents.bot.skills.execSandbox.excludedCommands", ["[]", "[\"uname\"]"], Probe::Run(&["uname"])),
-    row("agents.bot.skills.execSandbox.onUnavailable", ["refuse", "warn"], Probe::Run(&["true"])).with(BWRAP).for_root(),
+    row("agents.bot.skills.execSandbox.onUnavailable", ["refuse", "warn"], Probe::Run(&["true"])).at(NO_CRATE).without_sandboxes(),
     row("agents.bot.skills.execSandbox.backend", ["native", "bwrap"], Probe::Run(&["true"])),
     row("agents.bot.skills.execSandbox.image", ["null", "no-such-image:1"], Probe::Run(&["true"])).with(DOCKER),
     row("agents.bot.skills.execSandbox.runtime", ["no/such", "runsc"], Probe::Run(&["true"]))

@@ -99,7 +99,7 @@ pub(super) fn evaluated(house: &House, is_answered: bool) -> String {
 }
 
 fn stockade(house: &House, args: &[&str]) -> Output {
-    let mut command = Command::new(STOCKADE);
+    let mut command = (house.program)();
     command.args(args).env_clear().env("HOME", house.home()).env("PATH", "/usr/bin:/bin");
     command.current_dir(house.work()).stdin(Stdio::null()).output().unwrap()
 }

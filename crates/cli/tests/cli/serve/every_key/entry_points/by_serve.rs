@@ -6,7 +6,8 @@ use super::super::super::{Serving, text};
 use super::{House, Probe, TASK, UNNAMED, by_line, ended, held, output, recorded, refused, skill, told};
 
 pub(super) fn ask(house: &House, probe: &Probe) -> String {
-    let mut serving = Serving::at_home(&house.home());
+    let mut serving =
+        Serving::started_by((house.program)(), &[], Some(&house.home()), tempfile::tempdir().unwrap());
     if let Probe::Evaluated = probe {
         let answer = serving.call("command.evaluate", &json!({"command": "ls"}));
         return by_line::evaluated(house, answer["result"]["action"] == "allow");
