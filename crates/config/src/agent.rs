@@ -106,6 +106,8 @@ pub struct ExecConfig {
     pub hosts_are_fixed: bool,
     /// Secrets that commands can use but not read.
     pub secrets: Vec<String>,
+    /// Login files at home that commands see with placeholders.
+    pub logins: Vec<String>,
     /// Names of secrets that are withheld because a project removed their hosts.
     pub withheld_secrets: Vec<String>,
 }
@@ -233,6 +235,7 @@ impl Default for AgentConfig {
                 },
                 hosts: Vec::new(),
                 secrets: Vec::new(),
+                logins: Vec::new(),
                 hosts_are_fixed: false,
                 withheld_secrets: Vec::new(),
             },

@@ -25,7 +25,7 @@ const MUST: &str = "security.permission.enableNodePermissions";
 /// Every key that another one can disable.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row { idle: &["security.permission.allowedFsPaths", "security.permission.allowedNetHosts", "security.permission.secrets"],
+    Row { idle: &["security.permission.allowedFsPaths", "security.permission.allowedNetHosts", "security.permission.secrets", "security.permission.logins"],
         by: "security.permission.enableNodePermissions", while_it_is: &["false"],
         fix: "set `security.permission.enableNodePermissions` to true" },
     Row { idle: &["agents.<id>.skills.execSandbox.alwaysSandbox"],

@@ -64,6 +64,10 @@ settings! {
         /// `enableNodePermissions`. If a project removes a secret's host from `allowedNetHosts`, the secret is
         /// omitted with a notice; see [Secrets](../egress/SECRETS.md).
         "secrets" secrets: Vec<String> = [], Texts, Never;
+        /// Login files of tools at home, such as `~/.netrc`, `~/.npmrc` or `~/.config/gh/hosts.yml`, that commands see with
+        /// placeholders: a copy of the logins for `allowedNetHosts`, whose secrets the egress proxy inserts. A project cannot
+        /// enable logins, as it cannot enable secrets; see [Secrets](../egress/SECRETS.md).
+        "logins" logins: Vec<String> = [], Texts, Never;
     }
 
     /// The scanner of skills.

@@ -14,6 +14,7 @@ const MUST: &str = "security.permission.enableNodePermissions";
 const HOSTS: &str = "security.permission.allowedNetHosts";
 const OWN: &str = ".allowedNetHosts";
 const SECRETS: &str = "security.permission.secrets";
+const LOGINS: &str = "security.permission.logins";
 
 /// The settings of all layers but the project.
 pub(super) struct Wide {
@@ -122,15 +123,19 @@ impl Config {
         if wide.lends {
             return;
         }
-        let mut any = false;
+        let mut held = [(SECRETS, false), (LOGINS, false)];
         for agent in self.agents.values_mut() {
-            any |= !agent.exec.secrets.is_empty();
-            agent.exec.secrets.clear();
+            for (list, (_, any)) in
+                [&mut agent.exec.secrets, &mut agent.exec.logins].into_iter().zip(&mut held)
+            {
+                *any |= !list.is_empty();
+                list.clear();
+            }
         }
-        if any {
+        for (key, _) in held.into_iter().filter(|(_, any)| *any) {
             self.notices.push(ConfigNotice {
-                key: SECRETS.to_owned(),
-                place: self.get(SECRETS).and_then(|value| value.origin.place).unwrap_or_default(),
+                key: key.to_owned(),
+                place: self.get(key).and_then(|value| value.origin.place).unwrap_or_default(),
                 message: format!("has no effect because only the project sets `{MUST}`, and a project cannot enable secrets"),
             });
         }

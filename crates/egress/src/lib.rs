@@ -46,6 +46,8 @@ mod host_list;
 mod ipv4_spelling;
 #[cfg(target_os = "linux")]
 mod listening;
+#[cfg(target_os = "linux")]
+mod login_bindings;
 mod match_conditions;
 mod name_query;
 #[cfg(target_os = "linux")]
@@ -91,6 +93,8 @@ pub use broker_hostname::WHY_URL;
 pub use client_hello::{ClientHello, MAX_CLIENT_HELLO};
 pub use header_table::{HEADER_TABLE, HeaderAt, HeaderFate, HeaderOf, HeaderRow, WITHHELD};
 pub use host_list::{HostEntry, HostList, HostListError};
+#[cfg(target_os = "linux")]
+pub use login_bindings::{LoginBindings, UserLoginFile};
 pub use name_query::{MAX_QUERY, NameAnswer, NameQuery};
 #[cfg(target_os = "linux")]
 pub use observed_hosts::Observed;

@@ -6,6 +6,8 @@ use std::time::Duration;
 use stockade_names::obeyed_variable;
 
 use super::conditions;
+#[cfg(target_os = "linux")]
+use super::login_bindings::UserLoginFile;
 use super::path_glob::{self, PathGlob};
 use super::target::{Host, NetTarget};
 
@@ -52,6 +54,13 @@ pub(super) enum SecretSource {
         members: Vec<String>,
     },
     Command(Vec<String>),
+    /// A login in the login file of a tool.
+    #[cfg(target_os = "linux")]
+    Login {
+        file: UserLoginFile,
+        /// Whose it is in the file.
+        of: String,
+    },
     Keyring {
         service: String,
         account: String,
@@ -162,10 +171,22 @@ impl SecretBinding {
         &self.name
     }
 
+    /// Returns the login file of a tool that contains it, if it is in one. The command gets its placeholder in a copy of that
+    /// file, and not in a variable.
+    #[cfg(target_os = "linux")]
+    pub(super) fn login_file(&self) -> Option<&UserLoginFile> {
+        match &self.source {
+            SecretSource::Login { file, .. } => Some(file),
+            _ => None,
+        }
+    }
+
     /// Returns the source file, if it is one.
     pub(super) fn read_from_file(&self) -> Option<&Path> {
         match &self.source {
             SecretSource::File(path) | SecretSource::Json { path, .. } => Some(Path::new(path)),
+            #[cfg(target_os = "linux")]
+            SecretSource::Login { file, .. } => Some(file.path()),
             _ => None,
         }
     }

@@ -54,9 +54,9 @@ fn check_places(bindings: &[SecretBinding]) -> Result<(), SecretError> {
             if one.name == other.name && one.source != other.source {
                 return wrong("has two sources".to_owned(), "rename one of them");
             }
-            let shared =
-                one.places.iter().find(|place| other.places.iter().any(|other| place.is_same(other)));
-            if let (Some(place), true) = (shared, one.host.overlaps(&other.host) && one.name != other.name) {
+            if let (Some(place), true) =
+                (one.shared_place(other), one.host.overlaps(&other.host) && one.name != other.name)
+            {
                 let (to, place) = (one.host.written(), place.words());
                 return wrong(
                     format!("is for `{to}` in {place}, as is `{}`", other.name),
@@ -66,6 +66,18 @@ fn check_places(bindings: &[SecretBinding]) -> Result<(), SecretError> {
         }
     }
     Ok(())
+}
+
+impl SecretBinding {
+    /// Whether both are sent to one host in one place.
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_same_place(&self, other: &Self) -> bool {
+        self.host.overlaps(&other.host) && self.shared_place(other).is_some()
+    }
+
+    fn shared_place(&self, other: &Self) -> Option<&SecretPlace> {
+        self.places.iter().find(|place| other.places.iter().any(|other| place.is_same(other)))
+    }
 }
 
 impl SecretPlace {

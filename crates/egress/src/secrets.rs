@@ -22,7 +22,7 @@ mod readings;
 mod requests;
 mod scrub;
 mod sigv4;
-mod source;
+pub(super) mod source;
 mod spelling;
 mod weak;
 mod websocket;
@@ -39,6 +39,7 @@ use zeroize::Zeroizing;
 
 use super::broker::inspect::{BodyFilter, BodyRewrite, Conversation, Rewrite, RewriteRefusal};
 use super::host_list::HostList;
+use super::login_bindings::UserLoginFile;
 use super::secret_binding::{SecretBinding, SecretError, SecretPlace, SecretSource};
 use super::target::NetTarget;
 use credentials::HostKind;
@@ -75,6 +76,18 @@ struct Secret {
 }
 
 impl Secret {
+    fn login_file(&self) -> Option<&UserLoginFile> {
+        self.bindings.iter().find_map(SecretBinding::login_file)
+    }
+
+    /// Returns where the command has its placeholder.
+    fn placeholder_at(&self) -> String {
+        match self.login_file() {
+            Some(file) => format!("`~/{}`", file.below_home()),
+            None => format!("`${}`", self.name),
+        }
+    }
+
     /// Returns the hosts and paths that receive it.
     fn destinations(&self) -> String {
         let bound: Vec<_> = self.bindings.iter().map(SecretBinding::destination).collect();
@@ -137,7 +150,10 @@ impl Secrets {
         let asks_nothing = |binding: &&SecretBinding| {
             matches!(
                 binding.source,
-                SecretSource::Environment(_) | SecretSource::File(_) | SecretSource::Json { .. }
+                SecretSource::Environment(_)
+                    | SecretSource::File(_)
+                    | SecretSource::Json { .. }
+                    | SecretSource::Login { .. }
             )
         };
         self.0.bindings.iter().filter(asks_nothing).try_for_each(|binding| source::read(binding).map(drop))
@@ -157,7 +173,40 @@ impl Secrets {
     #[must_use]
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
         let of = |secret: &Secret| ((&secret.name).into(), (&secret.placeholder).into());
-        self.secrets().map(of).collect()
+        self.secrets().filter(|secret| secret.login_file().is_none()).map(of).collect()
+    }
+
+    /// Returns the paths below the home directory of the login files that the command gets copies of.
+    #[must_use]
+    pub fn login_files(&self) -> Vec<&str> {
+        let mut paths: Vec<_> =
+            self.0.bindings.iter().filter_map(|binding| Some(binding.login_file()?.below_home())).collect();
+        paths.dedup();
+        paths
+    }
+
+    /// Returns the copies of the login files, with placeholders for the secrets, and their paths below the home directory.
+    ///
+    /// # Errors
+    /// When a file cannot be read again, or its copy would contain a secret.
+    pub fn login_copies(&self) -> Result<Vec<(String, String)>, SecretError> {
+        let mut files: Vec<_> = self.0.bindings.iter().filter_map(SecretBinding::login_file).collect();
+        files.dedup();
+        let placeholder = |name: &str, value: &[u8]| {
+            let secret = self.secrets().find(|secret| secret.name == name && *secret.value == value)?;
+            Some(secret.placeholder.as_str())
+        };
+        let copies = files.into_iter().map(|file| {
+            let copy = file.copy(placeholder)?;
+            match self.named_in(copy.as_bytes()) {
+                Some(name) => {
+                    let why = format!("is also in another part of `~/{}`", file.below_home());
+                    Err(SecretError::new(name, why, "remove it there"))
+                }
+                None => Ok((file.below_home().to_owned(), copy)),
+            }
+        });
+        copies.collect()
     }
 
     /// Returns the name of the first secret in an input of the command, in any known encoding.
@@ -270,7 +319,8 @@ impl ActiveSecrets {
                 secret.destinations()
             ),
             fix: Some(format!(
-                "remove the secret from what the command can read; it needs only the placeholder in `${name}`"
+                "remove the secret from what the command can read; it needs only the placeholder in {}",
+                secret.placeholder_at()
             )),
         })
     }

@@ -104,8 +104,11 @@ pub enum Owner {
 /// The reason of the generated git settings.
 const WHY_GIT_SETTINGS: &str = "the author of commits, and other harmless git settings";
 
+/// The reason of the empty home.
+pub(crate) const PRIVATE_HOME: &str = "private home";
+
 /// The reason of generated files at home.
-const WHY_HOME_FILE: &str = "settings of the model CLI";
+const WHY_HOME_FILE: &str = "settings or logins of a tool, with placeholders for secrets";
 
 /// The path of the user's git settings, below the home.
 const GIT_SETTINGS: &str = ".gitconfig";
@@ -286,7 +289,7 @@ fn home(spec: &SandboxSpec, facts: &HostFacts) -> Option<Mount> {
     let home = &facts.home;
     let is_own = !home.as_os_str().is_empty() && home != Path::new("/") && !home.starts_with(&spec.workspace);
     let size = spec.limits.beside_temporary();
-    is_own.then(|| Mount::new(home.clone(), MountKind::Scratch { size }, "private home"))
+    is_own.then(|| Mount::new(home.clone(), MountKind::Scratch { size }, PRIVATE_HOME))
 }
 
 /// Whether a directory contains a writable one, which a mount of the directory would cover.

@@ -11,7 +11,9 @@ use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
 use crate::host::{Entry, Exposed, HostFacts, KnownLinks, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::limits::ResourceLimits;
-use crate::mounts::{Mount, MountKind, OF_A_WORKTREE, SHARED, can_be_shown, kept_back_in_vain, mounts};
+use crate::mounts::{
+    Mount, MountKind, OF_A_WORKTREE, PRIVATE_HOME, SHARED, can_be_shown, kept_back_in_vain, mounts,
+};
 use crate::provider::{Offer, Provider, choose, native_instead, offers};
 use crate::refusal::{Refusal, SandboxRule, What, as_text};
 use crate::spec::{Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
@@ -233,16 +235,29 @@ impl Plan {
         self.protected.iter().filter(is_one).map(|entry| self.workspace.join(&entry.path)).collect()
     }
 
-    /// Plans the environment again, after variables were added to the request. Nothing else of a plan depends on them.
+    /// Plans the environment and the files at home again, after variables were added to the request and files got their content.
+    /// Nothing else of a plan depends on them.
     ///
     /// # Errors
     /// When a variable cannot be handed to the command.
-    pub fn renew_environment(&mut self, spec: &SandboxSpec, facts: &HostFacts) -> Result<(), Refusal> {
+    pub fn renew(&mut self, spec: &SandboxSpec, facts: &HostFacts) -> Result<(), Refusal> {
         let mut environment =
             environment(&spec.environment, &spec.network, facts, &spec.workspace, &self.cwd)?;
         fit_environment(&mut environment, &self.provider, spec)?;
         self.environment = environment;
+        for (below, text) in &spec.home_files {
+            let path = facts.home.join(below);
+            let found = self.mounts.iter_mut().find(|mount| mount.target == path);
+            if let Some(MountKind::Generated { text: planned }) = found.map(|mount| &mut mount.kind) {
+                planned.clone_from(text);
+            }
+        }
         Ok(())
+    }
+
+    /// Returns the command's home, if it is a private one.
+    pub(crate) fn private_home(&self) -> Option<&Path> {
+        self.mounts.iter().find(|mount| mount.reason == PRIVATE_HOME).map(|mount| mount.target.as_path())
     }
 }
 

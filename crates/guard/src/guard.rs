@@ -96,7 +96,7 @@ impl Guard {
         if hosts.is_some() && cfg!(not(all(feature = "exec", target_os = "linux"))) {
             return Err(GuardError::HostsWithoutBroker { hosts: config.exec.hosts });
         }
-        let secrets = secrets(&config.exec.secrets, hosts.as_ref())?;
+        let secrets = secrets(&config.exec.secrets, &config.exec.logins, hosts.as_ref())?;
         Ok(Self(Arc::new(Compiled {
             agent,
             config,
@@ -221,10 +221,38 @@ fn servers_at_least(said: ToolCatalog, tools: &ToolPolicyConfig) -> ToolCatalog 
     ToolCatalog { mcp_servers: named.filter(|server| !server.contains('*')).collect(), ..said }
 }
 
-/// Parses the secrets of a configuration, without reading them from their sources.
-fn secrets(written: &[String], hosts: Option<&HostList>) -> Result<Vec<SecretBinding>, SecretError> {
-    let bindings: Vec<_> = written.iter().map(|text| SecretBinding::read(text)).collect::<Result<_, _>>()?;
+/// The host list of a configuration, in errors.
+const HOST_LIST: &str = "`security.permission.allowedNetHosts`";
+
+/// Returns the secrets and logins of a configuration. Secrets are not read from their sources; of login files, only the hosts
+/// are kept.
+fn secrets(
+    written: &[String],
+    logins: &[String],
+    hosts: Option<&HostList>,
+) -> Result<Vec<SecretBinding>, SecretError> {
     let none = HostList::default();
-    SecretBinding::check(&bindings, hosts.unwrap_or(&none), "`security.permission.allowedNetHosts`")?;
+    let hosts = hosts.unwrap_or(&none);
+    let mut bindings: Vec<_> =
+        written.iter().map(|text| SecretBinding::read(text)).collect::<Result<_, _>>()?;
+    bindings.extend(of_logins(logins, hosts)?);
+    SecretBinding::check(&bindings, hosts, HOST_LIST)?;
     Ok(bindings)
+}
+
+/// A file without a login for an allowed host lends nothing: a project may have removed that host.
+#[cfg(target_os = "linux")]
+fn of_logins(files: &[String], hosts: &HostList) -> Result<Vec<SecretBinding>, SecretError> {
+    let mut bindings = Vec::new();
+    for path in files {
+        bindings
+            .extend(crate::egress::UserLoginFile::at(path.as_ref())?.bindings(hosts, HOST_LIST)?.bindings);
+    }
+    Ok(bindings)
+}
+
+/// Without an egress proxy, commands run without a list of hosts, and get no login.
+#[cfg(not(target_os = "linux"))]
+fn of_logins(_files: &[String], _hosts: &HostList) -> Result<Vec<SecretBinding>, SecretError> {
+    Ok(Vec::new())
 }

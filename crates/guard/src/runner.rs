@@ -133,6 +133,9 @@ impl PreparedRun {
             None => record,
         };
         let secrets = egress.as_ref().and_then(|egress| lend(egress).transpose()).transpose()?;
+        // They get their content when the secrets are read.
+        let files = secrets.iter().flat_map(Secrets::login_files);
+        spec.home_files.extend(files.map(|path| (path.into(), String::new())));
         let written =
             |egress: &Egress| egress.hosts.entries().iter().map(|entry| entry.written.to_owned()).collect();
         let hosts = egress.as_ref().map(written).unwrap_or_default();
@@ -223,7 +226,7 @@ impl PreparedRun {
         self.run_behind(decisions, started, streams)
     }
 
-    /// Adds the variables of secrets and placeholders to the plan, which they change in nothing else.
+    /// Adds the variables and files with placeholders to the plan, which they change in nothing else.
     #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
     fn lend_secrets(&mut self) -> Result<(), NotRun> {
         let Self { spec, facts, planned, .. } = self;
@@ -237,7 +240,7 @@ impl PreparedRun {
             joined.lend(plan, spec, facts).map_err(NotRun::Secret)?;
         }
         if (self.secrets.is_some() || self.joined.is_some())
-            && let Err(refusal) = plan.renew_environment(spec, facts)
+            && let Err(refusal) = plan.renew(spec, facts)
         {
             *planned = Err(refusal);
         }

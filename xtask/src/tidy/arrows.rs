@@ -13,6 +13,7 @@ const GROUND_FLOOR: &[(&str, &[&str])] = &[
     ("files", &[]),
     ("git", &["files", "names"]),
     ("handoff", &[]),
+    ("logins", &["text"]),
     ("seccomp", &[]),
 ];
 

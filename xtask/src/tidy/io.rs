@@ -82,6 +82,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/egress/src/broker/inspect.rs", "speaks TLS with both sides of a connection"),
     ("crates/egress/src/broker/inspect/", "reads the certificates of the machine, and writes those of a run"),
     ("crates/egress/src/secrets.rs", "lends secrets for a while"),
+    ("crates/egress/src/login_bindings.rs", "looks up the home directory of the user"),
     ("crates/egress/src/upstream_proxy.rs", "reads the variables that name the proxies of the user"),
     ("crates/egress/src/secrets/source.rs", "reads secrets where their owner keeps them"),
     ("crates/egress/src/secrets/source/folders.rs", "looks whose the folders are above a secret"),

@@ -45,6 +45,8 @@ Examples:
   stockade exec --env-names .env -- cat .env      show the names in .env without the values
   stockade exec --allow-host registry.npmjs.org:443 -- npm ci
                                                   allow this host and no other
+  stockade exec --allow-host api.github.com --login ~/.config/gh/hosts.yml -- gh issue list
+                                                  use this login without seeing its token
   stockade exec --network observe -- npm ci       allow every public host, and report which ones are needed
   stockade exec --network broker --broker /run/user/1000/broker.sock -- npm test
                                                   connect only through the egress proxy at this socket
@@ -69,8 +71,8 @@ const REFUSED: u8 = 126;
 
 /// Options that conflict with --agent, whose configuration decides. Mode, time limit and output limit can still narrow it.
 #[rustfmt::skip]
-const SHAPING: [&str; 32] = [
-    "no_rules", "read_only_paths", "env_names_paths", "shared_paths", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time_ms", "processors", "memory_bytes", "processes", "priority", "max_connections", "max_requests", "upstream_proxy", "upstream_login",
+const SHAPING: [&str; 33] = [
+    "no_rules", "read_only_paths", "env_names_paths", "shared_paths", "network", "broker", "allow_host", "secret", "login", "home", "env", "cpu_time_ms", "processors", "memory_bytes", "processes", "priority", "max_connections", "max_requests", "upstream_proxy", "upstream_login",
     "file_size_bytes", "disk_bytes", "disk_files", "require", "backend", "backend_option", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit",
 ];
 
@@ -145,6 +147,16 @@ pub(crate) struct ExecArgs {
     /// plain HTTP, and `mentioned` allows the placeholder itself in request bodies to this host.
     #[arg(long, value_name = "NAME=SOURCE@HOST", conflicts_with_all = ["network", "broker"])]
     secret: Vec<String>,
+
+    /// Login file that the command gets with placeholders instead of secrets, such as `~/.netrc`; repeatable
+    ///
+    /// The file of curl, git, npm, twine, gh, docker, aws, cargo or kubectl in your home directory. The command sees a copy, in
+    /// its private
+    /// home, of the logins for hosts of --allow-host. The egress proxy replaces the placeholders in requests to these hosts,
+    /// as with
+    /// --secret.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["network", "broker"])]
+    login: Vec<PathBuf>,
 
     #[command(flatten)]
     proxy: proxy_bounds::ProxyBounds,

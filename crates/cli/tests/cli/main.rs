@@ -63,6 +63,9 @@ mod lazy;
 mod learn;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod logins;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod mcp;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

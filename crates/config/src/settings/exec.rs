@@ -94,11 +94,12 @@ impl ExecSandbox {
         };
         let mode = SandboxMode::from_name(&self.mode).unwrap_or(SandboxMode::ReadOnly);
         let mut read_only = self.read_only_allow_paths;
-        let (mut hosts, mut secrets) = (Vec::new(), Vec::new());
+        let (mut hosts, mut secrets, mut logins) = (Vec::new(), Vec::new(), Vec::new());
         if must {
             read_only.extend(permission.allowed_fs_paths.iter().cloned());
             hosts.clone_from(&permission.allowed_net_hosts);
             secrets.clone_from(&permission.secrets);
+            logins.clone_from(&permission.logins);
         }
         let spec = SandboxSpec {
             backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
@@ -138,6 +139,7 @@ impl ExecSandbox {
             hosts,
             hosts_are_fixed: must,
             secrets,
+            logins,
             withheld_secrets: Vec::new(),
         }
     }

@@ -53,6 +53,7 @@ pub(super) fn read(binding: &SecretBinding) -> Result<Zeroizing<Vec<u8>>, Secret
         SecretSource::File(path) => file(Path::new(path), MAX),
         SecretSource::Json { path, members } => member(Path::new(path), members),
         SecretSource::Command(words) => command(words),
+        SecretSource::Login { file, of } => return file.secret(of),
         SecretSource::Keyring { service, account } => keyring(service, account),
     }
     .map_err(wrong)?;
@@ -65,7 +66,7 @@ pub(super) fn read(binding: &SecretBinding) -> Result<Zeroizing<Vec<u8>>, Secret
 }
 
 /// Why a text is no secret that could be put into requests.
-fn judge(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+pub(in super::super) fn judge(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     match bytes {
         // Searching for an empty value would match everywhere, and a short one in ordinary text.
         [] => Some(("is empty", "set its source to a value, or remove the secret")),
@@ -127,7 +128,7 @@ fn overwrite(value: &mut serde_json::Value) {
     }
 }
 
-fn file(path: &Path, most: usize) -> Result<Zeroizing<Vec<u8>>, Wrong> {
+pub(in super::super) fn file(path: &Path, most: usize) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     let shown = path.display();
     let cannot = |error: &dyn std::fmt::Display| {
         (

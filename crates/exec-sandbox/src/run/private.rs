@@ -57,10 +57,13 @@ impl Private {
 
     /// Creates the generated files of the home. Without mounts nothing is hidden, so the gitignore file is skipped.
     fn generate(&self, plan: &Plan) -> io::Result<()> {
+        let Some(home) = plan.private_home() else { return Ok(()) };
         plan.mounts.iter().filter(|mount| !mount.target.ends_with(IGNORED)).try_for_each(|mount| {
-            match (&mount.kind, mount.target.file_name()) {
-                (MountKind::Generated { text }, Some(name)) => {
-                    std::fs::write(self.path.join("home").join(name), text)
+            match (&mount.kind, mount.target.strip_prefix(home)) {
+                (MountKind::Generated { text }, Ok(below)) => {
+                    let path = self.path.join("home").join(below);
+                    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+                    std::fs::write(path, text)
                 }
                 _ => Ok(()),
             }

@@ -8,6 +8,7 @@ use stockade_files::real_path;
 use super::Egress;
 use crate::egress::{SecretError, Secrets};
 use crate::exec::host::HostFacts;
+use crate::exec::mounts::{Mount, MountKind};
 use crate::exec::provider::Provider;
 use crate::exec::{Plan, SandboxSpec};
 
@@ -35,8 +36,30 @@ pub(super) fn get(
     facts: &HostFacts,
 ) -> Result<(), SecretError> {
     out_of_sight(secrets, plan)?;
+    can_have_files(secrets, plan, facts)?;
     secrets.get()?;
+    for (below, copy) in secrets.login_copies()? {
+        let file = spec.home_files.iter_mut().find(|(path, _)| *path == Path::new(&below));
+        file.into_iter().for_each(|(_, text)| text.clone_from(&copy));
+    }
     keep_out(secrets, spec, facts)
+}
+
+/// Checks that the command gets the copies of login files.
+fn can_have_files(secrets: &Secrets, plan: &Plan, facts: &HostFacts) -> Result<(), SecretError> {
+    let is_made = |below: &str| {
+        let path = facts.home.join(below);
+        let is_it = |mount: &Mount| mount.target == path && matches!(mount.kind, MountKind::Generated { .. });
+        plan.mounts.iter().any(is_it)
+    };
+    match secrets.login_files().into_iter().find(|below| !is_made(below)) {
+        None => Ok(()),
+        Some(below) => Err(SecretError::new(
+            &format!("~/{below}"),
+            "cannot be shown to the command with placeholders: its home directory is not private, or is that of a container",
+            "choose the native or bwrap backend and a workspace inside your home directory, or use --secret",
+        )),
+    }
 }
 
 /// Checks whether the command could read the source of a secret.

@@ -1,8 +1,10 @@
 //! Hosts and secrets from command-line arguments.
 
+use std::path::PathBuf;
+
 use stockade_guard::Egress;
 use stockade_guard::command::shell::quote_argv;
-use stockade_guard::egress::{BrokerOptions, HostList, Observed, SecretBinding};
+use stockade_guard::egress::{BrokerOptions, HostList, Observed, SecretBinding, UserLoginFile};
 
 use super::{ExecArgs, Reach};
 
@@ -13,13 +15,15 @@ const LIST: &str = "what it may reach with --allow-host";
 pub(super) fn egress(args: &ExecArgs) -> Result<Option<Egress>, String> {
     let observes = args.network == Reach::Observe;
     if args.allow_host.is_empty() && !observes {
-        return match (args.secret.is_empty(), args.proxy.first()) {
-            (true, None) => Ok(None),
-            (false, _) => Err("--secret needs a host: add --allow-host".to_owned()),
-            (true, Some(option)) => Err(format!("{option} requires --allow-host or --network observe")),
+        return match (args.secret.is_empty(), args.login.is_empty(), args.proxy.first()) {
+            (true, true, None) => Ok(None),
+            (false, ..) => Err("--secret needs a host: add --allow-host".to_owned()),
+            (true, false, _) => Err("--login needs a host: add --allow-host".to_owned()),
+            (true, true, Some(option)) => Err(format!("{option} requires --allow-host or --network observe")),
         };
     }
-    let egress = listed(&args.allow_host, &args.secret, LIST, observes)?;
+    let mut egress = listed(&args.allow_host, &args.secret, LIST, observes)?;
+    egress.secrets.extend(logins(&args.login, &egress.hosts)?);
     Ok(Some(Egress { options: args.proxy.apply(egress.options)?, ..egress }))
 }
 
@@ -38,6 +42,19 @@ pub(crate) fn listed(
     let secrets = secrets.iter().map(read).collect::<Result<_, _>>()?;
     let options = BrokerOptions { list_name: list.to_owned(), observes, ..BrokerOptions::default() };
     Ok(Egress { hosts, options, secrets })
+}
+
+/// Returns the bindings of the logins in these files, each of which must have one for an allowed host.
+fn logins(files: &[PathBuf], hosts: &HostList) -> Result<Vec<SecretBinding>, String> {
+    let mut bindings = Vec::new();
+    for path in files {
+        let file =
+            std::path::absolute(path).map_err(|error| format!("--login {}: {error}", path.display()))?;
+        let found = UserLoginFile::at(&file).and_then(|file| file.bindings(hosts, LIST));
+        let found = found.and_then(|found| found.none.map_or(Ok(found.bindings), Err));
+        bindings.extend(found.map_err(|error| format!("--login: {error}: {}", error.fix))?);
+    }
+    Ok(bindings)
 }
 
 /// Lists the options that the observed requests need.
