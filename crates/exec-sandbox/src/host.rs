@@ -43,6 +43,8 @@ pub struct HostFacts {
     pub protected: Vec<ProtectedEntry>,
     /// What is shown of files of environment variables without values; nothing for one that cannot be read.
     pub env_names: BTreeMap<PathBuf, Option<String>>,
+    /// Those of them that git tracks.
+    pub tracked_env_names: BTreeSet<PathBuf>,
     /// Files of the workspace whose changes are reported.
     pub watched: Vec<Watched>,
     /// Files of the workspace with the name of a secret that are visible nevertheless.

@@ -33,7 +33,7 @@ use crate::seccomp::Architecture;
 use crate::spec::{Network, SandboxSpec};
 use crate::sys::launch::can_be_observed;
 use crate::sys::raw::landlock_version;
-use crate::tracked::{passed_over, show_known};
+use crate::tracked::{is_tracked, passed_over, show_known};
 use crate::workspace::entry::read_below;
 use crate::workspace::home_names::{Listing, home_names};
 use crate::workspace::roots::roots;
@@ -92,6 +92,8 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     (facts.git_targets, facts.git_plans, facts.exposed) = (found.git_targets, found.plans, found.exposed);
     facts.links = found.links;
     facts.env_names = env_names(spec);
+    let env_names = facts.env_names.keys();
+    facts.tracked_env_names = env_names.filter(|path| is_tracked(&spec.workspace, path)).cloned().collect();
     facts.worktree = crate::worktree::find(&spec.workspace);
     facts
 }

@@ -97,6 +97,23 @@ fn tracked(workspace: &Path, top: &Path, files: &BTreeSet<&Path>) -> Vec<PathBuf
     same.map(|file| below(&file.path)).collect()
 }
 
+/// Whether git tracks a file of the workspace, so that a commit would record what a command sees of it. An index that cannot be
+/// read may contain any file.
+pub(crate) fn is_tracked(workspace: &Path, file: &Path) -> bool {
+    let Ok(below) = file.strip_prefix(workspace) else { return false };
+    let Some(top) = top_of(workspace, below) else { return false };
+    let Some(index) = repository(&workspace.join(&top)).map(|own| own.join("index")) else { return false };
+    if index.symlink_metadata().is_err() {
+        return false;
+    }
+    let name = below.strip_prefix(&top).unwrap_or(below).as_os_str().as_bytes();
+    let indexed = read_plain(&index, MAX_INDEX_BYTES).and_then(|index| {
+        let read = |id| indexed_files(&index, id, |path| path == name).ok();
+        read(ObjectId::Sha1).or_else(|| read(ObjectId::Sha256))
+    });
+    indexed.is_none_or(|files| !files.is_empty())
+}
+
 /// Returns the directory of a repository's index.
 fn repository(top: &Path) -> Option<PathBuf> {
     let path = top.join(".git");

@@ -1,13 +1,14 @@
 //! Files of environment variables that are shown with the names of the variables and without the values.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use super::{Mount, MountKind};
 use crate::binds::is_plain;
 use crate::host::HostFacts;
 use crate::provider::Provider;
-use crate::refusal::{Refusal, SandboxRule, What};
-use crate::spec::SandboxSpec;
+use crate::refusal::{Refusal, SandboxRule, What, as_text};
+use crate::spec::{MountAccess, SandboxSpec};
 
 /// The reason of their mounts.
 const WHY_NAMES: &str = "the names of variables, without values";
@@ -42,6 +43,14 @@ pub(crate) fn can_be_shown(
         }
         if facts.env_names.get(path) == Some(&None) {
             return refuse(SandboxRule::Exists, "name a text file of at most 1 MiB, and no symlink");
+        }
+        if facts.tracked_env_names.contains(path) && spec.workspace_access == MountAccess::ReadWrite {
+            let why = "git tracks it, and a commit of the command would record the names without the values";
+            let words =
+                ["rm", "--cached"].map(OsString::from).into_iter().chain([path.clone().into_os_string()]);
+            let untrack = as_text("git".as_ref(), &words.collect::<Vec<_>>());
+            let fix = format!("show all of it with --ro, or untrack it: `{untrack}`");
+            return refuse(SandboxRule::CannotEnforce(why), &fix);
         }
         if !matches!(provider, Some(Provider::Native | Provider::Bwrap { .. })) {
             let why = "only the native and bwrap backends show the names in a file without its values";

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, chmod, chownat, mkdirat};
+use rustix::fs::{AtFlags, FileType, Mode, chmod, chownat, mkdirat};
 use rustix::process::{Gid, Uid};
 
 use super::about::{About, ReviewView, note_process};
@@ -116,6 +116,9 @@ impl OverlayRun {
         if base.searched == Searched::InPart {
             return Err(io::Error::other(format!("a part of the workspace cannot be read, for {id}")));
         }
+        let user = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        let has_others = has_other_owners(user, base.entries.values().map(|entry| &entry.look).chain([&root]));
+        let view = if view == ReviewView::Overlay && has_others { ReviewView::Copy } else { view };
         match view {
             ReviewView::Overlay => {
                 folder_like(folder, OVERLAY, &root, 0o700)?;
@@ -241,6 +244,15 @@ fn apply(store: &ReviewStore, layer: &ReviewLayer, reviewed: &mut Reviewed) {
     reviewed.failed = Some(ReviewError::Busy.to_string());
 }
 
+/// Whether a user may write to files whose owner or group does not exist in a user namespace of that user, which has one of each.
+/// The kernel cannot move such a file into an overlay (`EOVERFLOW`), so that the overlay has to be a copy.
+fn has_other_owners<'l>((user, group): (u32, u32), looks: impl IntoIterator<Item = &'l Look>) -> bool {
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    let may_write = |look: &Look| look.owner.0 == user || look.mode & WRITABLE_BY_OTHERS != 0;
+    let is_other = |look: &&Look| look.owner != (user, group) && may_write(look);
+    user != 0 && looks.into_iter().filter(|look| look.kind != FileType::Symlink).any(|look| is_other(&look))
+}
+
 /// Creates a directory with the owner of the workspace, so that the command can write to it.
 fn folder_like(at: &OwnedFd, name: &str, root: &Look, mode: u32) -> io::Result<()> {
     mkdirat(at, name, Mode::RWXU)?;
@@ -249,4 +261,36 @@ fn folder_like(at: &OwnedFd, name: &str, root: &Look, mode: u32) -> io::Result<(
         chownat(at, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?;
     }
     Ok(chmod(own_path_of(at.as_fd(), name.as_ref()), Mode::from_raw_mode(mode))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_other_groups_need_a_copy() {
+        const LOOK: Look = Look {
+            kind: FileType::RegularFile,
+            mode: 0o644,
+            owner: (1000, 1000),
+            identity: (1, 1),
+            size: 0,
+            links: 1,
+            modified: (0, 0),
+            changed: (0, 0),
+        };
+        let look = |owner: (u32, u32), mode: u32| Look { owner, mode, ..LOOK };
+        for (user, owner, mode, is_copied) in [
+            ((1000, 1000), (1000, 1000), 0o644, false),
+            ((1000, 1000), (1000, 33), 0o644, true),
+            ((1000, 1000), (1001, 33), 0o664, true),
+            ((1000, 1000), (0, 0), 0o644, false),
+            ((0, 0), (1000, 33), 0o664, false),
+        ] {
+            let own = Look { owner: user, ..LOOK };
+            assert_eq!(has_other_owners(user, [&own, &look(owner, mode)]), is_copied, "{owner:?} {mode:o}");
+        }
+        let link = Look { kind: FileType::Symlink, mode: 0o777, owner: (1000, 33), ..LOOK };
+        assert!(!has_other_owners((1000, 1000), [&link]));
+    }
 }

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use stockade_exec_sandbox::host::HostFacts;
 use stockade_exec_sandbox::seatbelt::seatbelt_plan;
@@ -113,6 +114,18 @@ fn what_cannot_be_shown_without_values_is_refused() {
     assert!(refusal(Path::new("work/.env"), SandboxBackend::Native).unwrap().contains("absolute path"));
     let walled = refusal(&root.join(".env"), SandboxBackend::Landlock).unwrap();
     assert!(walled.contains("choose the native backend"), "{walled}");
+    // A commit would record what the command sees. What git does not track is not in a commit: it is ignored there.
+    let git = |words: &[&str]| {
+        Command::new("git").args(words).current_dir(&root).output().unwrap().status.success()
+    };
+    assert!(git(&["init", "-q", "."]) && git(&["add", "large"]));
+    assert_eq!(refusal(&root.join(".env"), SandboxBackend::Native), None);
+    assert!(git(&["add", "-f", ".env"]));
+    let tracked = refusal(&root.join(".env"), SandboxBackend::Native).unwrap();
+    let fix = format!("git rm --cached {}", root.join(".env").display());
+    assert!(tracked.contains("git tracks it") && tracked.contains(&fix), "{tracked}");
+    fs::write(root.join(".git/index"), "DIRC unreadable").unwrap();
+    assert!(refusal(&root.join(".env"), SandboxBackend::Native).is_some(), "any file may be in it");
     let mut spec = SandboxSpec::new("/srv/w", ["/bin/true"]);
     spec.env_names.push("/srv/w/.env".into());
     let refused = seatbelt_plan(&spec, &HostFacts::default()).unwrap_err().to_string();
