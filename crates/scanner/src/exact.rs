@@ -36,6 +36,8 @@ pub(crate) use run::{Exact, Hit, Run};
 pub(crate) struct Slot {
     /// Number of the rule in the scanner.
     pub(crate) rule: usize,
+    /// Number of the pattern in its rule.
+    pub(crate) pattern: usize,
     /// The row to compile from; a custom pattern is compiled from the start.
     row: Option<&'static Pattern<'static>>,
     /// Behind a pointer, since most slots stay empty: a scanner that finds nothing touches little memory.
@@ -74,16 +76,17 @@ impl AddAssign for ExactWork {
 impl Slot {
     /// Returns the slots of one row of the built-in table.
     pub(crate) fn of_row(index: usize, rule: &'static Rule<'static>) -> impl Iterator<Item = Self> {
-        rule.patterns.iter().map(move |pattern| Self {
+        rule.patterns.iter().enumerate().map(move |(at, pattern)| Self {
             rule: index,
+            pattern: at,
             row: Some(pattern),
             compiled: OnceLock::new(),
         })
     }
 
     /// Returns the slot of a compiled pattern.
-    pub(crate) fn ready(rule: usize, compiled: Arc<Compiled>) -> Self {
-        Self { rule, row: None, compiled: OnceLock::from(Some(compiled)) }
+    pub(crate) fn ready(rule: usize, pattern: usize, compiled: Arc<Compiled>) -> Self {
+        Self { rule, pattern, row: None, compiled: OnceLock::from(Some(compiled)) }
     }
 
     /// Whether the pattern cannot match in a text that is all of one region.
@@ -140,6 +143,12 @@ impl Compiled {
         let setting = Inflows::of(&[Inflow::Setting]);
         let needed = self.exceptions.needed().filter(|needed| needed.has_any_of(setting));
         needed.is_some_and(|needed| regions.flows_at(offset, needed).common(needed) == setting)
+    }
+
+    /// Returns the command that completes the attack at `offset`, if another one does: it runs what this one downloads.
+    pub(crate) fn completed_by(&self, regions: &RegionMap<'_>, offset: usize) -> Option<Range<usize>> {
+        let is_about = |needed: Inflows| needed.contains(Inflow::RunLater);
+        self.exceptions.needed().filter(|needed| is_about(*needed)).and_then(|_| regions.run_of(offset))
     }
 
     /// Returns its pattern, if that is a custom one.

@@ -11,6 +11,8 @@ mod fetchers;
 mod hidden;
 mod known;
 mod listed;
+mod packages;
+mod popular;
 mod removed;
 mod runners;
 mod saved;
@@ -19,9 +21,11 @@ mod wiring;
 pub(crate) use claims::claims;
 pub(crate) use commands::{Program, quoted};
 pub use fact::{
-    ClaimFact, ClaimKind, CommandFact, DownloadFact, FactPlace, Facts, HiddenFact, HiddenKind, RemovalFact,
+    ClaimFact, ClaimKind, CommandFact, DownloadFact, FactPlace, Facts, HiddenFact, HiddenKind, PackageFact,
+    PackageSource, RemovalFact,
 };
 pub(crate) use hidden::hidden;
 pub(crate) use listed::{Listed, downloads, listed};
+pub(crate) use packages::{Installs, packages_at};
 pub(crate) use removed::{may_remove, removes_data};
 pub(crate) use saved::{Fetch, Wanted, fetches, may_save};

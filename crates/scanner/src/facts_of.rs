@@ -31,7 +31,7 @@ pub fn facts_of(text: &str, syntax: Syntax) -> Facts {
             facts::quoted(text).filter(|(_, is_called)| *is_called).map(|(program, _)| program).collect();
         programs = if called.is_empty() { vec![whole] } else { called };
     }
-    let facts::Listed { commands, removals } = facts::listed(text, &programs);
+    let facts::Listed { commands, removals, packages } = facts::listed(text, &programs);
     let mut hidden = facts::hidden(text);
     each_decoded(text, |found| hidden.push(HiddenFact::new(HiddenKind::Encoded, &found.text, found.span)));
     hidden.extend(invisible(text).into_iter().map(|span| {
@@ -42,6 +42,7 @@ pub fn facts_of(text: &str, syntax: Syntax) -> Facts {
         claims: facts::claims(text),
         commands,
         downloads: facts::downloads(text, &downloading),
+        packages,
         removals,
         hidden,
         truncated: false,
@@ -53,10 +54,11 @@ pub fn facts_of(text: &str, syntax: Syntax) -> Facts {
 impl Facts {
     /// Sorts the facts by place, limits their number, and gives each its line.
     fn place(&mut self, text: &str) {
-        let Self { claims, commands, downloads, removals, hidden, truncated } = self;
+        let Self { claims, commands, downloads, packages, removals, hidden, truncated } = self;
         *truncated |= sort(claims, text, |fact| &mut fact.place);
         *truncated |= sort(commands, text, |fact| &mut fact.place);
         *truncated |= sort(downloads, text, |fact| &mut fact.place);
+        *truncated |= sort(packages, text, |fact| &mut fact.place);
         *truncated |= sort(removals, text, |fact| &mut fact.place);
         *truncated |= sort(hidden, text, |fact| &mut fact.place);
         let mut runs: Vec<&mut FactPlace> =

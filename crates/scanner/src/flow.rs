@@ -50,11 +50,15 @@ pub enum Inflow {
     RunLater = 1024,
     /// The program removes the files of a home, or of the machine.
     RemovesData = 2048,
+    /// The command installs a package from an address of an unknown vendor.
+    PackageAddress = 4096,
+    /// The command installs a package whose name is easily taken for a popular one.
+    LookAlikePackage = 8192,
 }
 
 impl Inflow {
     /// Every kind of inflow.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::SecretFile,
         Self::Environment,
         Self::ForeignSecret,
@@ -67,6 +71,8 @@ impl Inflow {
         Self::Setting,
         Self::RunLater,
         Self::RemovesData,
+        Self::PackageAddress,
+        Self::LookAlikePackage,
     ];
 
     /// The name used in rule files.
@@ -85,6 +91,8 @@ impl Inflow {
             Self::Setting => "setting",
             Self::RunLater => "run_later",
             Self::RemovesData => "removes_data",
+            Self::PackageAddress => "package_address",
+            Self::LookAlikePackage => "look_alike_package",
         }
     }
 }

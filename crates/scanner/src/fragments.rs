@@ -126,6 +126,11 @@ pub const FRAGMENTS: &[Fragment] = &[
         pattern: r"(?:g?base64|base32|basenc|openssl[ \t]+(?:base64|enc))[ \t](?:[^\n|;]*?[ \t])??(?:-[a-zA-Z]{0,4}[dD][a-zA-Z]{0,4}|--decode)\b",
     },
     Fragment {
+        name: "between",
+        meaning: "what separates two words of prose: blanks, a line end, cells of a table, marks of emphasis, quotes and lists",
+        pattern: r"(?:[ \t]{1,8}|[ \t]{0,8}[*_~|]{1,3}[ \t*_~|]{0,8}|[ \t*_~|]{0,8}\r?\n[ \t*_~|>#-]{0,16})",
+    },
+    Fragment {
         name: "then",
         meaning: "what separates one command from the next",
         pattern: r"[ \t]*(?:&&|;|\|\||\r?\n)[ \t\r\n]*",

@@ -80,13 +80,14 @@ mod work;
 pub use changes::RuleChange;
 pub use error::{RuleError, RuleProblem};
 pub use facts::{
-    ClaimFact, ClaimKind, CommandFact, DownloadFact, FactPlace, Facts, HiddenFact, HiddenKind, RemovalFact,
+    ClaimFact, ClaimKind, CommandFact, DownloadFact, FactPlace, Facts, HiddenFact, HiddenKind, PackageFact,
+    PackageSource, RemovalFact,
 };
 pub use facts_of::facts_of;
 pub use flow::{Inflow, Inflows};
 pub use fragments::{FRAGMENTS, Fragment};
 pub use regions::Syntax;
-pub use report::{Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
+pub use report::{ChainStep, Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
 pub use rule::{
     Category, Exception, ExceptionBuf, Pattern, PatternBuf, Region, Regions, Rule, RuleBuf, Severity,
 };

@@ -46,6 +46,8 @@ pub(crate) struct RegionMap<'t> {
     /// The commands of which facts hold, once these were queried: whose downloads are run later, and which remove data.
     run_later: Option<Vec<facts::Fetch>>,
     removes_data: Option<Vec<Range<usize>>>,
+    /// The last command whose packages were queried, and what holds of them.
+    packages: (Range<usize>, Vec<(Range<usize>, Inflows)>),
 }
 
 /// A part of the text that is or may be a program, and its data flow once it was queried.
@@ -100,6 +102,7 @@ impl<'t> RegionMap<'t> {
             programs: None,
             run_later: None,
             removes_data: None,
+            packages: (0..0, Vec::new()),
         }
     }
 
@@ -138,6 +141,10 @@ impl<'t> RegionMap<'t> {
         }
         if needed.has_any_of(removes) && self.removes_data(offset) {
             return removes;
+        }
+        let of_packages = Inflows::of(&[Inflow::PackageAddress, Inflow::LookAlikePackage]);
+        if needed.has_any_of(of_packages) {
+            return self.packages_at(offset).common(needed);
         }
         if needed.without(Inflow::RunLater).without(Inflow::RemovesData).is_empty() {
             return Inflows::default();
@@ -183,6 +190,27 @@ impl<'t> RegionMap<'t> {
     pub(crate) fn run_of(&self, offset: usize) -> Option<Range<usize>> {
         let mut fetches = self.run_later.iter().flatten();
         fetches.find(|fetch| fetch.span.contains(&offset)).and_then(|fetch| fetch.run_by.clone())
+    }
+
+    /// Returns what holds of the packages that the command at `offset` installs. A later match in it has the same answer.
+    fn packages_at(&mut self, offset: usize) -> Inflows {
+        if !self.packages.0.contains(&offset) {
+            let (length, packages) = facts::packages_at(self.text.get(offset..).unwrap_or_default());
+            let of_command = |facts::Installs { span, packages }| {
+                let mut flows = Inflows::NONE;
+                if packages.iter().any(|package| !package.known_vendor) {
+                    flows = flows.with(Inflows::of(&[Inflow::PackageAddress]));
+                }
+                if packages.iter().any(|package| package.resembles.is_some()) {
+                    flows = flows.with(Inflows::of(&[Inflow::LookAlikePackage]));
+                }
+                (offset + span.start..offset + span.end, flows)
+            };
+            self.packages = (offset..offset + length, packages.into_iter().map(of_command).collect());
+        }
+        // A program that runs another is listed with it.
+        let commands = self.packages.1.iter().filter(|(span, _)| span.contains(&offset));
+        commands.fold(Inflows::NONE, |all, (_, flows)| all.with(*flows))
     }
 
     /// Whether the command at `offset` removes the files of a home, or of the machine.

@@ -65,6 +65,24 @@ pub struct Finding<'t> {
     pub column: usize,
     /// The view of the text in which the rule matched.
     pub view: TextView,
+    /// The variant of the attack that matched: why the rule applies here.
+    pub why: &'t str,
+    /// The command that completes the attack, if another one than the match does: it runs what the match downloads.
+    pub completed_by: Option<ChainStep<'t>>,
+}
+
+/// A command elsewhere in the text that an attack consists of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChainStep<'t> {
+    /// The command, at most [`MATCHED_TEXT_CHARS`] characters.
+    pub text: &'t str,
+    /// The whole command, in bytes of the input.
+    pub span: Range<usize>,
+    /// Line of the start, from 1.
+    pub line: usize,
+    /// Column of the start in characters, from 1.
+    pub column: usize,
 }
 
 /// A view of the text.

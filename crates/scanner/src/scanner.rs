@@ -1,6 +1,7 @@
 //! The scanner: a set of rules that produces reports on texts.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use stockade_text::PositionCursor;
@@ -15,7 +16,7 @@ use crate::exact::{Exact, Hit, Run};
 use crate::lazy_prefilter::LazyPrefilter;
 use crate::prefilter::Prefilter;
 use crate::regions::Syntax;
-use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
+use crate::report::{ChainStep, Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
 use crate::rule::{Rule, RuleBuf};
 #[cfg(feature = "rule-files")]
 use crate::rule_file::RuleFile;
@@ -309,9 +310,41 @@ impl Scanner {
                 line: position.line,
                 column: position.column,
                 view: hit.view,
+                why: self.note(hit),
+                completed_by: None,
             })
         };
-        hits.iter().filter_map(finding).collect()
+        let mut findings: Vec<Finding<'t>> = hits.iter().filter_map(finding).collect();
+        // In the order of the commands, since the cursor only advances.
+        let mut chained: Vec<(&mut Finding<'t>, &Range<usize>)> = findings
+            .iter_mut()
+            .zip(hits)
+            .filter_map(|(finding, hit)| Some((finding, hit.then.as_ref()?)))
+            .collect();
+        chained.sort_by_key(|(_, then)| then.start);
+        let mut cursor = PositionCursor::new(text);
+        for (finding, then) in chained {
+            let position = cursor.advance(then.start);
+            let command = text.get(then.clone()).unwrap_or_default();
+            let command = command.lines().next().unwrap_or_default();
+            finding.completed_by = Some(ChainStep {
+                text: first_chars(command, MATCHED_TEXT_CHARS),
+                span: then.clone(),
+                line: position.line,
+                column: position.column,
+            });
+        }
+        findings
+    }
+
+    /// Returns the note of the pattern that matched.
+    fn note(&self, hit: &Hit) -> &str {
+        let Parts { builtin, user, .. } = &*self.parts;
+        if let Some(rule) = builtin.get(hit.rule) {
+            return rule.patterns.get(hit.pattern).map_or("", |pattern| pattern.note);
+        }
+        let pattern = user.get(hit.rule - builtin.len()).and_then(|rule| rule.patterns.get(hit.pattern));
+        pattern.map_or("", |pattern| pattern.note.as_str())
     }
 
     /// Returns the facts about a rule that findings repeat.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use stockade_guard::admission::scan_report::path_text;
-use stockade_guard::scanner::{CommandFact, DownloadFact, Facts};
+use stockade_guard::scanner::{CommandFact, DownloadFact, Facts, PackageFact, PackageSource};
 use stockade_text::{escape, escape_path, to_printable_json};
 
 /// The facts of a file and its path.
@@ -18,7 +18,7 @@ struct FileFacts<'f> {
 
 /// Formats the facts of one file as lines that begin with its path and the line of the fact.
 pub(crate) fn lines(path: &Path, facts: &Facts) -> String {
-    let Facts { claims, commands, downloads, removals, hidden, .. } = facts;
+    let Facts { claims, commands, downloads, packages, removals, hidden, .. } = facts;
     let mut rows: Vec<(usize, String)> = Vec::new();
     rows.extend(
         claims.iter().map(|fact| (fact.place.line, format!("claim: {} {}", fact.kind.name(), fact.value))),
@@ -27,6 +27,7 @@ pub(crate) fn lines(path: &Path, facts: &Facts) -> String {
         hidden.iter().map(|fact| (fact.place.line, format!("hidden: {}: {}", fact.kind.name(), fact.text))),
     );
     rows.extend(commands.iter().map(|fact| (fact.place.line, command(fact))));
+    rows.extend(packages.iter().map(|fact| (fact.place.line, package(fact))));
     rows.extend(downloads.iter().map(|fact| (fact.place.line, download(fact))));
     rows.extend(
         removals.iter().map(|fact| (fact.place.line, format!("removal: {}", fact.directories.join(" ")))),
@@ -52,6 +53,13 @@ fn command(fact: &CommandFact) -> String {
         .collect();
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
     format!("command: {}{notes}", words.join(" "))
+}
+
+fn package(fact: &PackageFact) -> String {
+    let from = if fact.source == PackageSource::Address { " from an address" } else { "" };
+    let known = if fact.known_vendor && !from.is_empty() { " (known vendor)" } else { "" };
+    let like = fact.resembles.as_ref().map(|name| format!(", resembles {name}")).unwrap_or_default();
+    format!("package: {}{from}{known} by {}{like}", fact.name, fact.manager)
 }
 
 fn download(fact: &DownloadFact) -> String {

@@ -49,11 +49,16 @@ fn finding(path: &str, source: &str, finding: &Finding<'_>) -> String {
     let lowered =
         finding.lowered.map(|why| format!("Lowered to a warning because {why}.")).unwrap_or_default();
     let changed = finding.changed.map(|by| format!("Severity changed by the configuration: {by}."));
-    let notes: String = [seen, &lowered, changed.as_deref().unwrap_or_default()]
-        .iter()
-        .filter(|note| !note.is_empty())
-        .map(|note| format!("<p class=\"lead\">{}</p>\n", text(note)))
-        .collect();
+    let chain = finding.completed_by.as_ref();
+    let chain = chain.map(|step| {
+        format!("Downloads in line {}, runs it in line {}: {}", finding.line, step.line, step.text)
+    });
+    let notes: String =
+        [seen, chain.as_deref().unwrap_or_default(), &lowered, changed.as_deref().unwrap_or_default()]
+            .iter()
+            .filter(|note| !note.is_empty())
+            .map(|note| format!("<p class=\"lead\">{}</p>\n", text(note)))
+            .collect();
     format!(
         "<article class=\"{}\">\n<h3><span class=\"word\">{word}</span> <code>{}</code></h3>\n<p>{}</p>\n\
          <p class=\"path\">{path}:{}:{}</p>\n{}{notes}<p>Fix: {}</p>\n</article>\n",

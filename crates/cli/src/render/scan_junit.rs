@@ -1,4 +1,6 @@
-//! Output of `scan` in JUnit format: one test for each file, which fails if it has findings.
+//! Output of `scan` in JUnit format: a suite with one test for each file, which fails if it has findings.
+//!
+//! A suite must state its numbers before its tests, and the files arrive one by one: so each file is a suite of its own.
 
 use stockade_guard::admission::{Coverage, FileScan};
 use stockade_text::escape_markup;
@@ -10,7 +12,7 @@ use stockade_guard::admission::scan_report::ScanTally;
 
 /// Start of the document. The tests follow.
 pub(crate) const HEAD: &str =
-    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"stockade scan\">\n";
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"stockade scan\">\n";
 
 /// Formats the test of one file. It fails if its findings make the scan fail.
 pub(crate) fn file(scan: &FileScan<'_>, fail_on: FailOn) -> String {
@@ -40,11 +42,21 @@ pub(crate) fn file(scan: &FileScan<'_>, fail_on: FailOn) -> String {
             Coverage::Incomplete => Some(format!("<error message=\"not scanned: {reason}\"/>\n")),
         }
     });
-    let inside = failures + &gap.unwrap_or_default();
-    if inside.is_empty() {
-        return format!("<testcase classname=\"stockade.scan\" name=\"{name}\"/>\n");
-    }
-    format!("<testcase classname=\"stockade.scan\" name=\"{name}\">\n{inside}</testcase>\n")
+    let gap = gap.unwrap_or_default();
+    // A test counts once, however many failures it has.
+    let has = |element: &str| usize::from(gap.starts_with(element));
+    let numbers = format!(
+        "tests=\"1\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
+        usize::from(!failures.is_empty()),
+        has("<error"),
+        has("<skipped"),
+    );
+    let inside = failures + &gap;
+    let test = match inside.as_str() {
+        "" => format!("<testcase classname=\"stockade.scan\" name=\"{name}\"/>\n"),
+        inside => format!("<testcase classname=\"stockade.scan\" name=\"{name}\">\n{inside}</testcase>\n"),
+    };
+    format!("<testsuite name=\"{name}\" {numbers}>\n{test}</testsuite>\n")
 }
 
 /// Returns the end of the document.
@@ -57,7 +69,13 @@ pub(crate) fn tail(tally: &ScanTally) -> String {
         [] => String::new(),
         lines => format!("<system-out>{}</system-out>\n", lines.join("\n")),
     };
-    format!("{told}{cut}</testsuite>\n</testsuites>\n")
+    let notes = match told + cut {
+        notes if notes.is_empty() => notes,
+        notes => format!(
+            "<testsuite name=\"notes\" tests=\"0\" failures=\"0\" errors=\"0\" skipped=\"0\">\n{notes}</testsuite>\n"
+        ),
+    };
+    format!("{notes}</testsuites>\n")
 }
 
 /// Escapes text for XML. Control characters, which XML forbids, were escaped before.

@@ -1,12 +1,15 @@
 //! Output of `scan` as SARIF 2.1.0, which code hosts show beside the changed lines.
 
+use std::collections::HashMap;
 use std::path::Path;
-use stockade_text::{is_unreserved, push_percent_encoded};
+
+use stockade_text::{LineIndex, is_unreserved, push_percent_encoded};
 
 use serde_json::{Value, json};
 use stockade_guard::admission::FileScan;
-use stockade_guard::scanner::{Finding, RuleBuf, RuleChange, Scanner, Severity};
+use stockade_guard::scanner::{ChainStep, Finding, RuleBuf, RuleChange, Scanner, Severity};
 
+use crate::suppressions::sha256;
 use stockade_guard::admission::scan_report::{GapRow, Gaps, ScanTally};
 use stockade_text::to_printable_json;
 
@@ -29,8 +32,24 @@ fn rule(rule: &RuleBuf) -> Value {
         "shortDescription": {"text": rule.summary},
         "help": {"text": rule.remedy},
         "defaultConfiguration": {"level": level(rule.severity)},
-        "properties": {"tags": ["security", rule.category.name()]},
+        "helpUri": help_uri(&rule.id),
+        "properties": {"tags": ["security", rule.category.name()], "security-severity": security_severity(rule.severity)},
     })
+}
+
+/// Severity as code hosts order it: 9 and more is critical, 4 and more is medium.
+const fn security_severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => "9.0",
+        Severity::Warn => "5.0",
+    }
+}
+
+/// Returns the address of a rule's page. A custom rule has none, and leads to the page about all rules.
+fn help_uri(rule: &str) -> String {
+    let pages = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/crates/scanner");
+    let is_builtin = Scanner::builtin().rules().iter().any(|known| known.id == rule);
+    if is_builtin { format!("{pages}/rules/{rule}.md") } else { format!("{pages}/RULES.md") }
 }
 
 const fn level(severity: Severity) -> &'static str {
@@ -42,12 +61,24 @@ const fn level(severity: Severity) -> &'static str {
 
 /// Formats the results of one file, each on a line after a comma.
 pub(crate) fn file(scan: &FileScan<'_>, scanner: &Scanner) -> String {
+    if scan.report.findings.is_empty() {
+        return String::new();
+    }
     let uri = uri(scan.path);
-    let rows = scan.report.findings.iter().map(|finding| result(&uri, finding, scanner));
+    let lines = LineIndex::new(scan.text);
+    let mut seen = HashMap::new();
+    let rows = scan.report.findings.iter().map(|finding| result(&uri, finding, scanner, &lines, &mut seen));
     rows.map(|row| format!(",\n{}", to_printable_json(&row))).collect()
 }
 
-fn result(uri: &str, finding: &Finding<'_>, scanner: &Scanner) -> Value {
+fn result(
+    uri: &str,
+    finding: &Finding<'_>,
+    scanner: &Scanner,
+    lines: &LineIndex<'_>,
+    seen: &mut HashMap<String, usize>,
+) -> Value {
+    let end = lines.position(finding.span.end);
     let index = scanner.rules().iter().position(|rule| rule.id == finding.rule_id);
     let mut result = json!({
         "ruleId": finding.rule_id,
@@ -58,6 +89,8 @@ fn result(uri: &str, finding: &Finding<'_>, scanner: &Scanner) -> Value {
             "region": {
                 "startLine": finding.line,
                 "startColumn": finding.column,
+                "endLine": end.line,
+                "endColumn": end.column,
                 "charOffset": finding.position,
                 "byteOffset": finding.span.start,
                 "byteLength": finding.span.len(),
@@ -65,6 +98,13 @@ fn result(uri: &str, finding: &Finding<'_>, scanner: &Scanner) -> Value {
             },
         }}],
     });
+    if let Some(fields) = result.as_object_mut() {
+        fields
+            .insert("partialFingerprints".to_owned(), json!({FINGERPRINT: fingerprint(uri, finding, seen)}));
+        if let Some(step) = &finding.completed_by {
+            fields.insert("relatedLocations".to_owned(), json!([related(uri, step, lines)]));
+        }
+    }
     if let (Some(index), Some(fields)) = (index, result.as_object_mut()) {
         fields.insert("ruleIndex".to_owned(), index.into());
     }
@@ -72,6 +112,35 @@ fn result(uri: &str, finding: &Finding<'_>, scanner: &Scanner) -> Value {
         fields.insert("properties".to_owned(), json!({"changedBy": by}));
     }
     result
+}
+
+/// Name of the fingerprint, with its version: code hosts compare only equal ones.
+const FINGERPRINT: &str = "stockadeFinding/v1";
+
+/// Returns what identifies a finding after edits elsewhere in its file: rule, file and matched text, and which of several equal ones.
+fn fingerprint(uri: &str, finding: &Finding<'_>, seen: &mut HashMap<String, usize>) -> String {
+    let identity = format!("{}\0{uri}\0{}", finding.rule_id, finding.matched_text);
+    let count = seen.entry(identity.clone()).or_default();
+    *count += 1;
+    sha256(format!("{identity}\0{count}").as_bytes())
+}
+
+/// Formats the command that completes an attack.
+fn related(uri: &str, step: &ChainStep<'_>, lines: &LineIndex<'_>) -> Value {
+    let end = lines.position(step.span.end);
+    json!({
+        "id": 1,
+        "message": {"text": "runs what was downloaded"},
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri},
+            "region": {
+                "startLine": step.line,
+                "startColumn": step.column,
+                "endLine": end.line,
+                "endColumn": end.column,
+            },
+        },
+    })
 }
 
 /// Returns the end of the document: whether everything was scanned, and what was not.

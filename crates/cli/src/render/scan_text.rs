@@ -77,6 +77,16 @@ fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styl
     if let Some(why) = finding.lowered {
         line(out, format_args!("{margin} {frame}={reset} note: lowered to a warning because {why}"));
     }
+    if let Some(step) = &finding.completed_by {
+        let (from, command) = (finding.line, escape(step.text));
+        line(
+            out,
+            format_args!(
+                "{margin} {frame}={reset} chain: downloads in line {from}, runs it in line {}: {command}",
+                step.line
+            ),
+        );
+    }
     line(out, format_args!("{margin} {frame}={reset} fix: {}\n", escape(finding.remedy)));
 }
 

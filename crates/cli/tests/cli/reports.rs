@@ -80,13 +80,14 @@ const SARIF: &[(&str, Fields)] = &[
             ("id", Must, Text),
             ("shortDescription", May, Part("multiformatMessageString")),
             ("help", May, Part("multiformatMessageString")),
+            ("helpUri", May, Uri),
             ("defaultConfiguration", May, Part("reportingConfiguration")),
             ("properties", May, Part("propertyBag")),
         ],
     ),
     ("multiformatMessageString", &[("text", Must, Text)]),
     ("reportingConfiguration", &[("level", May, LEVEL)]),
-    ("propertyBag", &[("tags", May, List(&Text))]),
+    ("propertyBag", &[("tags", May, List(&Text)), ("security-severity", May, Text)]),
     (
         "result",
         &[
@@ -95,11 +96,21 @@ const SARIF: &[(&str, Fields)] = &[
             ("ruleIndex", May, AtLeast(-1)),
             ("level", May, LEVEL),
             ("locations", May, List(&Part("location"))),
+            ("relatedLocations", May, List(&Part("location"))),
+            ("partialFingerprints", May, Part("fingerprints")),
         ],
     ),
+    ("fingerprints", &[("stockadeFinding/v1", Must, Text)]),
     // It has a text or the id of one.
     ("message", &[("text", Must, Text)]),
-    ("location", &[("physicalLocation", May, Part("physicalLocation"))]),
+    (
+        "location",
+        &[
+            ("id", May, AtLeast(-1)),
+            ("message", May, Part("message")),
+            ("physicalLocation", May, Part("physicalLocation")),
+        ],
+    ),
     // It has an address or this.
     (
         "physicalLocation",
@@ -111,6 +122,8 @@ const SARIF: &[(&str, Fields)] = &[
         &[
             ("startLine", May, AtLeast(1)),
             ("startColumn", May, AtLeast(1)),
+            ("endLine", May, AtLeast(1)),
+            ("endColumn", May, AtLeast(1)),
             ("charOffset", May, AtLeast(-1)),
             ("byteOffset", May, AtLeast(-1)),
             ("byteLength", May, AtLeast(0)),
@@ -264,8 +277,8 @@ fn is_text(text: &str) -> Result<(), String> {
 fn junit_reports_are_valid_xml() {
     // What each element must have, and the depth at which it stands.
     let known: [(&str, usize, &[&str]); 5] = [
-        ("testsuites", 0, &[]),
-        ("testsuite", 1, &["name"]),
+        ("testsuites", 0, &["name"]),
+        ("testsuite", 1, &["name", "tests", "failures", "errors", "skipped"]),
         ("testcase", 2, &["classname", "name"]),
         ("failure", 3, &["type", "message"]),
         ("error", 3, &["message"]),
@@ -286,6 +299,16 @@ fn junit_reports_are_valid_xml() {
         }
         let count = |wanted: &str| found.iter().filter(|(_, name, _)| name == wanted).count();
         assert_eq!((count("testcase"), count("failure"), count("error")), (cases, failures, errors), "{xml}");
+        let sum = |wanted: &str| -> usize {
+            let suites = found.iter().filter(|(_, name, _)| name == "testsuite");
+            suites
+                .flat_map(|(.., attributes)| attributes)
+                .filter(|(key, _)| key == wanted)
+                .map(|(_, value)| value.parse::<usize>().unwrap())
+                .sum()
+        };
+        assert_eq!((sum("tests"), sum("errors")), (cases, errors), "{xml}");
+        assert!(sum("failures") <= failures && (sum("failures") > 0) == (failures > 0), "{xml}");
     }
 }
 

@@ -44,6 +44,10 @@ pub(crate) struct Hit {
     /// Why its severity is lower than the rule's, if it is.
     pub(crate) lowered: Option<&'static str>,
     pub(crate) view: TextView,
+    /// Number of the pattern in its rule.
+    pub(crate) pattern: usize,
+    /// The command that completes the attack, if that is another one.
+    pub(crate) then: Option<Range<usize>>,
 }
 
 /// A scan in progress.
@@ -74,7 +78,8 @@ impl Exact {
     pub(crate) fn add_rule(&mut self, severity: Severity, category: Category, patterns: Vec<Arc<Compiled>>) {
         let rule = self.weights.len();
         self.weights.push(Weight { severity, category, id: "" });
-        self.slots.extend(patterns.into_iter().map(|pattern| Slot::ready(rule, pattern)));
+        self.slots
+            .extend(patterns.into_iter().enumerate().map(|(at, pattern)| Slot::ready(rule, at, pattern)));
     }
 
     /// Returns the custom patterns, in order.
@@ -169,8 +174,10 @@ impl Run<'_> {
                         return lowered.is_some();
                     }
                     *room -= 1;
+                    let then = compiled.completed_by(regions, span.start).map(|then| origin(then).0);
                     let (span, view) = origin(span);
-                    self.hits.push(Hit { span, rule: slot.rule, severity, lowered, view });
+                    let (rule, pattern) = (slot.rule, slot.pattern);
+                    self.hits.push(Hit { span, rule, severity, lowered, view, pattern, then });
                     true
                 });
             }
@@ -246,7 +253,7 @@ mod tests {
             .iter()
             .map(|(rule, span, view)| {
                 let (span, severity) = (span.clone(), Severity::Warn);
-                Hit { span, rule: *rule, severity, lowered: None, view: *view }
+                Hit { span, rule: *rule, severity, lowered: None, view: *view, pattern: 0, then: None }
             })
             .collect();
         merge(&mut hits);

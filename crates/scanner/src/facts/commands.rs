@@ -174,7 +174,15 @@ fn plain(program: &str, is_listed: bool) -> Cow<'_, str> {
         let rest = line.get(skipped..).unwrap_or_default();
         // Each line of a list is a command of its own: what ends before it must not swallow it.
         plain.extend(std::iter::repeat_n(' ', skipped));
-        plain.push_str(rest);
+        match rest.strip_suffix("\r\n") {
+            // A shell would take the carriage return for a letter of the last word.
+            Some(line) => {
+                let is_continued = line.ends_with('\\');
+                plain.push_str(line.strip_suffix('\\').unwrap_or(line));
+                plain.push_str(if is_continued { " \\\n" } else { " \n" });
+            }
+            None => plain.push_str(rest),
+        }
     }
     // The end of a code span.
     let trimmed = plain.trim_end_matches(['`', '\n', ' ']).len();

