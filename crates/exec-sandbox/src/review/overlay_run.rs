@@ -117,7 +117,8 @@ impl OverlayRun {
             return Err(io::Error::other(format!("a part of the workspace cannot be read, for {id}")));
         }
         let user = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        let has_others = has_other_owners(user, base.entries.values().map(|entry| &entry.look).chain([&root]));
+        let has_others =
+            has_other_owners(user, base.entries.values().map(|entry| &entry.look).chain([&root]));
         let view = if view == ReviewView::Overlay && has_others { ReviewView::Copy } else { view };
         match view {
             ReviewView::Overlay => {
