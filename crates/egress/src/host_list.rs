@@ -364,6 +364,9 @@ mod tests {
             ("!", "a name"),
             ("stockade.internal", "remove it"),
             ("!stockade.internal:80", "remove it"),
+            ("169.254.169.254", "use --secret"),
+            ("[fd00:ec2::254]:80", "use --secret"),
+            ("metadata.google.internal", "use --secret"),
         ] {
             let error = HostList::compile(&[entry.to_owned()]).unwrap_err();
             assert!(error.fix.contains(fix), "{entry}: {error}; {}", error.fix);

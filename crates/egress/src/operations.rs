@@ -46,12 +46,52 @@ pub(super) struct Reading {
     is_empty: bool,
     graphql: Result<Vec<Operation>, Unread>,
     rpc: Result<Vec<Operation>, Unread>,
+    /// The identifiers of its calls as JSON, and whether they are in an array.
+    calls: Option<RpcCalls>,
+}
+
+/// The calls of JSON-RPC in a body, which expect an answer each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RpcCalls {
+    ids: Vec<String>,
+    is_batch: bool,
+}
+
+/// Maximum length of an identifier that is repeated in an answer.
+const MAX_ID: usize = 256;
+
+/// The code of the error that answers a refused call: of those that the protocol leaves to servers.
+const REFUSED: i32 = -32001;
+
+impl RpcCalls {
+    fn of(messages: &[Message], is_batch: bool) -> Option<Self> {
+        let ids: Vec<_> = messages.iter().filter(|message| message.method.is_some()).collect();
+        let ids: Vec<_> = ids
+            .into_iter()
+            .filter_map(|message| message.id.clone())
+            .filter(|id| id.len() <= MAX_ID)
+            .collect();
+        (!ids.is_empty()).then_some(Self { ids, is_batch })
+    }
+
+    /// Returns the answer to refused calls: an error for each of them. `details` is a document of JSON.
+    pub(super) fn refused(&self, reason: &str, details: &str) -> String {
+        let message = serde_json::Value::from(format!("refused by stockade: {reason}"));
+        let details = details.trim_end();
+        let answer = |id: &String| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{REFUSED},"message":{message},"data":{details}}}}}"#
+            )
+        };
+        let answers: Vec<_> = self.ids.iter().map(answer).collect();
+        if self.is_batch { format!("[{}]\n", answers.join(",")) } else { answers.concat() + "\n" }
+    }
 }
 
 impl Reading {
     /// Reads a body that is declared as JSON. `is_declared` says whether its head does so, in one way only.
     pub(super) fn of(is_declared: bool, body: &[u8]) -> Self {
-        let unread = |why| Self { is_empty: body.is_empty(), graphql: Err(why), rpc: Err(why) };
+        let unread = |why| Self { is_empty: body.is_empty(), graphql: Err(why), rpc: Err(why), calls: None };
         if !is_declared {
             return unread(Unread::Kind);
         }
@@ -61,7 +101,9 @@ impl Reading {
             Err(NoMessages::TooMany) => unread(Unread::TooMany),
             Ok(messages) => {
                 let (graphql, rpc) = (all_of(&messages, in_graphql), all_of(&messages, in_rpc));
-                Self { is_empty: false, graphql, rpc }
+                let is_batch = body.trim_ascii_start().starts_with(b"[");
+                let calls = rpc.is_ok().then(|| RpcCalls::of(&messages, is_batch)).flatten();
+                Self { is_empty: false, graphql, rpc, calls }
             }
         }
     }
@@ -81,6 +123,11 @@ impl Reading {
             written.filter(|list| !list.is_empty()).map(|list| format!("{word}={}", list.join("|")))
         });
         graphql.or(rpc)
+    }
+
+    /// Returns its calls of JSON-RPC, if it consists of them.
+    pub(super) fn into_calls(self) -> Option<RpcCalls> {
+        self.calls
     }
 
     /// Returns its operations for the record.

@@ -74,6 +74,10 @@ impl Refused {
         self.what.rule
     }
 
+    pub(super) fn reason(&self) -> &str {
+        &self.what.reason
+    }
+
     fn bytes(&self) -> usize {
         let Brokered { target, reason, fix, entry, .. } = &self.what;
         let more = [fix, entry, &self.id].into_iter().flatten().map(String::len).sum::<usize>();

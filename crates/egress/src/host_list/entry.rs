@@ -3,9 +3,11 @@
 use std::net::IpAddr;
 
 use super::HostListError;
+use crate::address::AddressKind;
 use crate::broker_hostname;
 use crate::conditions::{Conditions, EntryBounds};
 use crate::secret_binding::BoundName;
+use crate::special_domains;
 use crate::target::{Host, NetTarget};
 use crate::virtual_addresses::VirtualAddresses;
 
@@ -46,6 +48,13 @@ impl Hosts {
             Self::One(host) => BoundName::One(host.clone()),
             Self::Below(end) => BoundName::Below(end.clone()),
         }
+    }
+}
+
+fn is_metadata(host: &Host) -> bool {
+    match host {
+        Host::Address(address) => AddressKind::of(*address) == AddressKind::Metadata,
+        Host::Name(name) => special_domains::of(name).is_some_and(|(kind, _)| kind == AddressKind::Metadata),
     }
 }
 
@@ -108,6 +117,13 @@ impl Entry {
             let why =
                 "addresses of `198.18.0.0/15` are virtual addresses of host names in a sandbox".to_owned();
             return Err(wrong(written, why, "write the host name"));
+        }
+        // No entry reaches them: their answers are credentials of the machine.
+        if let (false, Hosts::One(host)) = (denies, &hosts)
+            && is_metadata(host)
+        {
+            let why = format!("it is {}", AddressKind::Metadata.words());
+            return Err(wrong(written, why, "use --secret to lend a credential of the cloud"));
         }
         // The name exists only in the sandbox. A real host with this name could imitate the proxy's answers.
         if hosts == Hosts::One(Host::Name(broker_hostname::NAME.to_owned())) {

@@ -14,6 +14,8 @@ pub(super) struct Message {
     /// Whether it names a stored query.
     pub(super) is_stored: bool,
     pub(super) method: Option<String>,
+    /// Its identifier as JSON, if it is a string or a number.
+    pub(super) id: Option<String>,
     /// `name` and `uri` of its parameters.
     pub(super) name: Option<String>,
     pub(super) uri: Option<String>,
@@ -73,6 +75,7 @@ impl Message {
         self.is_rpc |= place >= OF_GRAPHQL;
         match name {
             "query" => self.query = map.next_value::<Text>()?.0,
+            "id" => self.id = map.next_value::<Id>()?.0,
             "method" => self.method = map.next_value::<Text>()?.0,
             "extensions" => {
                 let Members { found: [stored], is_twice } =
@@ -175,6 +178,60 @@ impl<'de> Visitor<'de> for OneMessage {
 /// A string; nothing for another value.
 #[derive(Debug, Default)]
 struct Text(Option<String>);
+
+/// The identifier of a call, as JSON; nothing for another value.
+#[derive(Debug, Default)]
+struct Id(Option<String>);
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(IdOrOther)
+    }
+}
+
+struct IdOrOther;
+
+impl<'de> Visitor<'de> for IdOrOther {
+    type Value = Id;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Id, E> {
+        Ok(Id(Some(serde_json::Value::from(text).to_string())))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Id, E> {
+        Ok(Id(Some(number.to_string())))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Id, E> {
+        Ok(Id(Some(number.to_string())))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Id, E> {
+        Ok(Id(Some(serde_json::Value::from(number).to_string())))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Id, E> {
+        Ok(Id(None))
+    }
+
+    fn visit_unit<E>(self) -> Result<Id, E> {
+        Ok(Id(None))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Id, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Id(None))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Id, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Id(None))
+    }
+}
 
 /// Members of an object that are wanted; the rest of it is skipped, and so is another value.
 #[derive(Clone, Copy)]

@@ -17,7 +17,7 @@ use super::super::super::conditions::Asked;
 use super::super::super::header_table::overrides_request;
 use super::super::super::host_list::Ruling;
 use super::super::super::match_conditions::BODY_ON_READ;
-use super::super::super::operations::{MAX_READ, Reading};
+use super::super::super::operations::{MAX_READ, Reading, RpcCalls};
 use super::super::super::proxy_request::BadRequest;
 use super::super::super::target::NetTarget;
 use super::super::answer::{about, status_of};
@@ -180,12 +180,13 @@ impl Inspected {
         let on_client = hyper::upgrade::on(&mut request);
         let (head, body) = request.into_parts();
         let mut asked = BrokeredRequest::new(head.method.as_str(), heads::path(&head.uri));
+        let mut calls = None;
         let looked = self.is_sound(&head).and_then(|()| self.grant(&head, !body.is_end_stream(), None));
         let answered = match looked {
             Ok(Some(granted)) => {
                 self.pass((head, Coming::Stream(body)), &mut asked, granted, on_client).await
             }
-            Ok(None) => self.pass_as_read((head, body), &mut asked, on_client).await,
+            Ok(None) => self.pass_as_read((head, body), (&mut asked, &mut calls), on_client).await,
             Err(stop) => {
                 // Remaining bytes are read for a moment, so that the client gets to read the response.
                 tokio::spawn(tokio::time::timeout(answer::MOMENT, thrown_away(body)));
@@ -197,20 +198,23 @@ impl Inspected {
             Err(Stop::Recorded(refused)) => (refused, None),
             Err(Stop::Refused(refused, status)) => (self.shared.refused(&refused.about(asked)), status),
         };
-        Ok(told(&refused, status))
+        Ok(told(&refused, status, calls.as_ref()))
     }
 
     /// Reads the body of a request, checks its operations, and sends it.
     async fn pass_as_read(
         self: &Arc<Self>,
         (head, body): (http::request::Parts, Incoming),
-        asked: &mut BrokeredRequest,
+        (asked, calls): (&mut BrokeredRequest, &mut Option<RpcCalls>),
         on_client: hyper::upgrade::OnUpgrade,
     ) -> Result<Response<Carried>, Stop> {
         let (bytes, room) = self.whole(body, MAX_READ, None).await?;
         let reading = Reading::of(heads::declares_json(&head.headers), &bytes);
         asked.operations = reading.shown();
-        match self.grant(&head, !bytes.is_empty(), Some(&reading))? {
+        let granted = self.grant(&head, !bytes.is_empty(), Some(&reading)).inspect_err(|_| {
+            *calls = reading.into_calls();
+        })?;
+        match granted {
             Some(granted) => self.pass((head, Coming::Whole(bytes, room)), asked, granted, on_client).await,
             // Nothing is left that could decide.
             None => Err(Box::new(Brokered::refused(&self.target, "unseen", "its body was not read")).into()),
@@ -546,9 +550,13 @@ pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// Returns the response to a refused request.
-fn told(refused: &Refused, status: Option<u16>) -> Response<Carried> {
-    let text = refused.told();
+/// Returns the response to a refused request. Refused calls of JSON-RPC get an error of that protocol: its clients take an error
+/// of HTTP for a broken connection.
+fn told(refused: &Refused, status: Option<u16>, calls: Option<&RpcCalls>) -> Response<Carried> {
+    let (text, status) = match calls {
+        Some(calls) => (calls.refused(refused.reason(), &refused.told()), Some(200)),
+        None => (refused.told(), status),
+    };
     let length = text.len();
     let mut response = Response::new(Carried::whole(text));
     let status = status.unwrap_or_else(|| status_of(refused));

@@ -64,6 +64,48 @@ fn a_request_is_judged_by_its_operations() {
     assert_eq!(rows[2], "not-listed POST /graphql mutation:removeStar", "also of a refused request");
 }
 
+/// A client of JSON-RPC takes an error of HTTP for a broken connection, and an error of its protocol for a failed call.
+#[test]
+fn refused_calls_get_an_error_of_their_protocol() {
+    let host = echoing_host();
+    let site = looking(&host, "POST /mcp rpc=tools/list");
+    let mut stream = through(&site, host.port, &[]);
+    let call = |id: &str| format!(r#"{{"jsonrpc":"2.0",{id}"method":"tools/call","params":{{"name":"x"}}}}"#);
+    let long = format!("\"id\":\"{}\",", "x".repeat(300));
+    for (body, status, ids) in [
+        (call("\"id\":7,"), 200, Some(vec!["7"])),
+        (call("\"id\":-1.5,"), 200, Some(vec!["-1.5"])),
+        (call("\"id\":\"a\\\"b\","), 200, Some(vec!["\"a\\\"b\""])),
+        (format!("[{},{},{}]", call("\"id\":1,"), call(""), call("\"id\":2,")), 200, Some(vec!["1", "2"])),
+        // Without an identifier, no answer is expected.
+        (call(""), 403, None),
+        (call("\"id\":null,"), 403, None),
+        (call("\"id\":{\"a\":[1]},"), 403, None),
+        (call(&long), 403, None),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{},"method":"x"}"#.to_owned(), 403, None),
+        (r#"{"query":"{a}","id":1}"#.to_owned(), 403, None),
+    ] {
+        let (found, answer) = ask(&mut stream, &post("/mcp", JSON, &body));
+        assert_eq!(found, status, "{body}: {answer}");
+        let (_, document) = answer.split_once("\r\n\r\n").unwrap_or(("", &answer));
+        let document: serde_json::Value = serde_json::from_str(document).unwrap();
+        let Some(ids) = ids else {
+            assert_eq!(document["by"], "stockade", "{body}: {document}");
+            continue;
+        };
+        let answers = document.as_array().cloned().unwrap_or_else(|| vec![document.clone()]);
+        assert_eq!(document.is_array(), body.starts_with('['), "{body}: {document}");
+        let answered: Vec<_> = answers.iter().map(|answer| answer["id"].to_string()).collect();
+        assert_eq!(answered, ids, "{body}: {document}");
+        for answer in answers {
+            assert_eq!((&answer["jsonrpc"], &answer["error"]["code"]), (&"2.0".into(), &(-32001).into()));
+            let message = answer["error"]["message"].as_str().unwrap();
+            assert!(message.starts_with("refused by stockade: "), "{message}");
+            assert_eq!(answer["error"]["data"]["effect"], "deny", "{answer}");
+        }
+    }
+}
+
 /// A body in chunks, and one whose end never comes.
 #[test]
 fn a_body_is_read_to_its_end_before_it_goes() {
