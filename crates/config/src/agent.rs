@@ -110,6 +110,10 @@ pub struct ExecConfig {
     pub logins: Vec<String>,
     /// Names of secrets that are withheld because a project removed their hosts.
     pub withheld_secrets: Vec<String>,
+    /// The proxy of this machine, or `none`; without one, the variables decide.
+    pub upstream_proxy: Option<String>,
+    /// The source of its login.
+    pub upstream_login: Option<String>,
 }
 
 impl ExecConfig {
@@ -238,6 +242,8 @@ impl Default for AgentConfig {
                 logins: Vec::new(),
                 hosts_are_fixed: false,
                 withheld_secrets: Vec::new(),
+                upstream_proxy: None,
+                upstream_login: None,
             },
         }
     }

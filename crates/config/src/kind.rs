@@ -6,6 +6,12 @@ use stockade_egress::RefusalTexts;
 use stockade_exec_sandbox::{SandboxBackend, backend_option};
 use stockade_text::nearest;
 
+/// The beginnings of a proxy's address.
+const PROXIES: &[&str] = &["http://", "socks5://", "socks5h://"];
+
+/// The beginnings of a source of secrets.
+const SOURCES: &[&str] = &["env:", "file:/", "json:/", "cmd:", "keyring:"];
+
 /// Schemes of a server's address.
 const ADDRESSES: &[&str] = &["redis://", "unix://"];
 
@@ -28,6 +34,10 @@ pub(crate) enum Kind {
     OptionalFlag,
     /// The address of a Redis server, or null.
     OptionalAddress,
+    /// The address of a proxy, `none`, or null.
+    OptionalProxy,
+    /// A source of secrets, or null.
+    OptionalSource,
     /// The name of a container image or runtime, or null.
     OptionalName,
     /// The name of a backend.
@@ -58,6 +68,8 @@ impl Kind {
                 | Self::OptionalWord(_)
                 | Self::OptionalFlag
                 | Self::OptionalAddress
+                | Self::OptionalProxy
+                | Self::OptionalSource
                 | Self::OptionalName,
                 Json::Null,
             ) => true,
@@ -72,6 +84,13 @@ impl Kind {
             }
             (Self::OptionalAddress, Json::String(url)) => {
                 ADDRESSES.iter().any(|start| url.starts_with(start))
+            }
+            // A login belongs into a source of secrets, not into a file that others read.
+            (Self::OptionalProxy, Json::String(url)) => {
+                url == "none" || (PROXIES.iter().any(|start| url.starts_with(start)) && !url.contains('@'))
+            }
+            (Self::OptionalSource, Json::String(source)) => {
+                SOURCES.iter().any(|start| source.starts_with(start))
             }
             (Self::OptionalName, Json::String(name)) => is_name(name),
             (Self::Backend, Json::String(name)) => SandboxBackend::from_name(name).is_some(),
@@ -117,6 +136,12 @@ impl Kind {
             Self::OptionalAddress => {
                 "an address such as `redis://host:6379/0` or `unix:///run/redis.sock`, or null".to_owned()
             }
+            Self::OptionalProxy => {
+                "`http://HOST:PORT` or `socks5h://HOST:PORT` without a login, `none`, or null".to_owned()
+            }
+            Self::OptionalSource => {
+                "a source such as `env:NAME`, `file:/PATH` or `cmd:PROGRAM`, or null".to_owned()
+            }
             Self::OptionalName => "a name of letters, digits and `.-_/:@`, or null".to_owned(),
             Self::Backend => {
                 let words: Vec<String> =
@@ -147,6 +172,12 @@ impl Kind {
             }
             Self::OptionalFlag => json!({ "type": ["boolean", "null"] }),
             Self::OptionalAddress => json!({ "type": ["string", "null"], "pattern": "^(redis|unix)://" }),
+            Self::OptionalProxy => {
+                json!({ "type": ["string", "null"], "pattern": "^(none$|(http|socks5|socks5h)://[^@]*$)" })
+            }
+            Self::OptionalSource => {
+                json!({ "type": ["string", "null"], "pattern": "^(env|file|json|cmd|keyring):" })
+            }
             Self::OptionalName => {
                 json!({ "type": ["string", "null"], "pattern": "^[A-Za-z0-9][A-Za-z0-9._/:@-]*$" })
             }
@@ -171,14 +202,15 @@ impl Kind {
         let plain = || Json::String(text.to_owned());
         match self {
             Self::Word(_) | Self::Backend => plain(),
-            Self::OptionalPath | Self::OptionalWord(_) | Self::OptionalAddress | Self::OptionalName
-                if text == "null" =>
-            {
-                Json::Null
-            }
-            Self::OptionalPath | Self::OptionalWord(_) | Self::OptionalAddress | Self::OptionalName => {
-                plain()
-            }
+            Self::OptionalPath
+            | Self::OptionalWord(_)
+            | Self::OptionalAddress
+            | Self::OptionalProxy
+            | Self::OptionalSource
+            | Self::OptionalName => match text {
+                "null" => Json::Null,
+                _ => plain(),
+            },
             Self::Texts | Self::Options | Self::Paths if !text.trim_start().starts_with('[') => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 items.map(|item| Json::String(item.to_owned())).collect()

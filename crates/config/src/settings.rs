@@ -68,6 +68,12 @@ settings! {
         /// placeholders: a copy of the logins for `allowedNetHosts`, whose secrets the egress proxy inserts. A project cannot
         /// enable logins, as it cannot enable secrets; see [Secrets](../egress/SECRETS.md).
         "logins" logins: Vec<String> = [], Texts, Never;
+        /// Proxy of this machine by which the egress proxy reaches hosts, for commands with `allowedNetHosts` and for
+        /// approved installations; `none` for no proxy. Null for that of the variables `HTTPS_PROXY`, `HTTP_PROXY` and
+        /// `ALL_PROXY`. Hosts of `NO_PROXY` are connected to directly. See [Company networks](../egress/UPSTREAM.md).
+        "upstreamProxy" upstream_proxy: Option<String> = null, OptionalProxy, Never;
+        /// Source of that proxy's login `USER:PASSWORD`, as in `secrets`.
+        "upstreamLogin" upstream_login: Option<String> = null, OptionalSource, Never;
     }
 
     /// The scanner of skills.

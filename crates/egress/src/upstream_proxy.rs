@@ -79,6 +79,9 @@ fn wrong(reason: impl Into<String>) -> UpstreamError {
     UpstreamError { reason: reason.into() }
 }
 
+/// Instead of the URL of a proxy: none.
+const NONE: &str = "none";
+
 impl UpstreamProxies {
     /// Uses one proxy for all requests.
     #[must_use]
@@ -137,6 +140,22 @@ impl UpstreamProxies {
     /// As [`UpstreamProxies::from_variables`].
     pub fn from_environment() -> Result<Self, UpstreamError> {
         Self::from_variables(|name| std::env::var(name).ok())
+    }
+
+    /// Returns the proxy of this URL, without the hosts of `NO_PROXY`; no proxy for `none`, and those of the variables without a
+    /// URL.
+    ///
+    /// # Errors
+    /// When the proxy is not supported.
+    pub fn chosen(url: Option<&str>) -> Result<Self, UpstreamError> {
+        match url {
+            None => Self::from_environment(),
+            Some(NONE) => Ok(Self::default()),
+            Some(url) => {
+                let exceptions = EXCEPTIONS.iter().find_map(|name| std::env::var(name).ok());
+                Ok(Self::through(UpstreamProxy::parse(url)?).without(&exceptions.unwrap_or_default()))
+            }
+        }
     }
 
     /// Adds a login to each proxy.

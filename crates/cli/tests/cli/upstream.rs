@@ -91,3 +91,48 @@ fn a_command_reaches_its_hosts_through_the_proxy_of_the_machine() {
     }
     assert!(asks.try_recv().is_err(), "only what was listed went through it");
 }
+
+#[test]
+fn agents_use_the_proxy_of_their_configuration() {
+    if !Path::new("/usr/bin/curl").is_file() {
+        println!("skipped: there is no curl");
+        return;
+    }
+    let (port, asks) = proxy();
+    let folder = tempfile::tempdir().unwrap();
+    let (work, login) = (folder.path().join("work"), folder.path().join("login"));
+    fs::create_dir(&work).unwrap();
+    fs::write(&login, "me:hunter22\n").unwrap();
+    fs::set_permissions(&login, PermissionsExt::from_mode(0o600)).unwrap();
+    fs::write(work.join("ask.sh"), "curl -sS http://web.example/x; env\n").unwrap();
+    let settings = folder.path().join(".config/stockade/config.toml");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    let run = |proxy: &str| {
+        let text_of = format!(
+            "[security.permission]\nenableNodePermissions = true\nallowedNetHosts = [\"web.example:80\"]\n{proxy}\nupstreamLogin = \"file:{}\"\n[agents.ci]\n",
+            login.display()
+        );
+        fs::write(&settings, text_of).unwrap();
+        let mut command = Command::new(STOCKADE);
+        command.args(["exec", "--agent", "ci", "--", "sh", "ask.sh"]);
+        command.env("HOME", folder.path()).env_remove("XDG_CONFIG_HOME").current_dir(&work);
+        // The configuration decides, not a variable.
+        command.env("HTTP_PROXY", "http://127.0.0.1:1");
+        text(&command.output().unwrap())
+    };
+    let said = run(&format!("upstreamProxy = \"http://127.0.0.1:{port}\""));
+    assert!(said.starts_with("behind") && !said.contains("hunter22"), "{said}");
+    let asked = asks.recv().unwrap();
+    assert!(asked.contains("\r\nProxy-Authorization: Basic bWU6"), "{asked}");
+
+    for (proxy, why) in [
+        ("upstreamProxy = \"none\"", "no-address"),
+        ("upstreamProxy = \"https://p\"", "without a login, `none`, or null"),
+        ("upstreamProxy = \"http://me:hunter22@127.0.0.1:1\"", "without a login, `none`, or null"),
+        ("upstreamProxy = \"http://127.0.0.1:99999\"", "`security.permission.upstreamProxy`"),
+    ] {
+        let said = run(proxy);
+        assert!(said.contains(why) && !said.contains("behind"), "{proxy}: {said}");
+    }
+    assert!(asks.try_recv().is_err());
+}

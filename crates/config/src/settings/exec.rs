@@ -141,6 +141,8 @@ impl ExecSandbox {
             secrets,
             logins,
             withheld_secrets: Vec::new(),
+            upstream_proxy: permission.upstream_proxy.clone(),
+            upstream_login: permission.upstream_login.clone(),
         }
     }
 }

@@ -11,11 +11,11 @@ use super::run::{Ran, RunAnswer};
 use super::{Decision, DecisionRule, Execution, GuardError, Session};
 use crate::audit::{AuditEvent, EventKind, field};
 use crate::denied_files;
-use crate::egress::{BrokerOptions, HostList, NetTarget, UpstreamProxies};
+use crate::egress::{BrokerOptions, HostList, NetTarget, UpstreamProxies, read_login_source};
 use crate::exec::provider::Provider;
 use crate::exec::run::{RunControl, Streams};
 use crate::exec::{Limit, Network, OnUnavailable, Refusal, RunError, SandboxMode, SandboxPool, SandboxSpec};
-use stockade_config::Isolation;
+use stockade_config::{ExecConfig, Isolation};
 
 use crate::package_hosts::{self, InstallationNeeds};
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
@@ -99,8 +99,7 @@ impl Session {
             None => self.guard.hosts().filter(|_| has_sandbox).cloned(),
         };
         let with_hosts = |hosts| {
-            let upstream = UpstreamProxies::from_environment();
-            let upstream = upstream.map_err(|error| GuardError::Broker(io::Error::other(error)))?;
+            let upstream = upstream(&self.guard.config().exec).map_err(GuardError::Broker)?;
             let options = BrokerOptions {
                 allow_command: Some(format!("stockade allow --host {}", self.guard.agent())),
                 texts: self.guard.config().messages.clone(),
@@ -260,4 +259,20 @@ fn command(judged: &CommandDecision<'_, '_>) -> Vec<String> {
     }
     let rendered = judged.rendered().unwrap_or_else(|| judged.text.to_owned());
     vec!["bash".to_owned(), "-c".to_owned(), rendered]
+}
+
+/// Returns the proxies of this machine, as the configuration or the variables name them.
+fn upstream(config: &ExecConfig) -> io::Result<UpstreamProxies> {
+    let wrong = |key: &str, why: String| io::Error::other(format!("`security.permission.{key}`: {why}"));
+    let url = config.upstream_proxy.as_deref();
+    let proxies = UpstreamProxies::chosen(url).map_err(|error| match url {
+        None => io::Error::other(error),
+        Some(_) => wrong("upstreamProxy", error.to_string()),
+    })?;
+    let Some(source) = config.upstream_login.as_deref().filter(|_| !proxies.is_empty()) else {
+        return Ok(proxies);
+    };
+    let wrong = |why: String| wrong("upstreamLogin", why);
+    let login = read_login_source(source).map_err(|error| wrong(format!("{error}: {}", error.fix)))?;
+    proxies.with_login(&login).map_err(|error| wrong(error.to_string()))
 }

@@ -1,9 +1,6 @@
 //! Options of the egress proxy of a command.
 
-use stockade_guard::egress::{BrokerOptions, UpstreamProxies, UpstreamProxy, read_login_source};
-
-/// The value of --upstream-proxy without a proxy.
-const NONE: &str = "none";
+use stockade_guard::egress::{BrokerOptions, UpstreamProxies, read_login_source};
 
 /// Limits of an egress proxy, and the proxy of this machine.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -53,16 +50,11 @@ impl ProxyBounds {
     }
 
     fn upstream(&self) -> Result<UpstreamProxies, String> {
-        let proxies = match self.upstream_proxy.as_deref() {
-            None => UpstreamProxies::from_environment().map_err(|error| error.to_string())?,
-            Some(NONE) => UpstreamProxies::default(),
-            Some(url) => {
-                let proxy =
-                    UpstreamProxy::parse(url).map_err(|error| format!("--upstream-proxy: {error}"))?;
-                let exceptions = ["no_proxy", "NO_PROXY"].iter().find_map(|name| std::env::var(name).ok());
-                UpstreamProxies::through(proxy).without(&exceptions.unwrap_or_default())
-            }
-        };
+        let url = self.upstream_proxy.as_deref();
+        let proxies = UpstreamProxies::chosen(url).map_err(|error| match url {
+            None => error.to_string(),
+            Some(_) => format!("--upstream-proxy: {error}"),
+        })?;
         let Some(source) = &self.upstream_login else { return Ok(proxies) };
         if proxies.is_empty() {
             return Err("--upstream-login needs a proxy: add --upstream-proxy".to_owned());
