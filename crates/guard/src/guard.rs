@@ -230,12 +230,12 @@ fn secrets(
     written: &[String],
     logins: &[String],
     hosts: Option<&HostList>,
-) -> Result<Vec<SecretBinding>, SecretError> {
+) -> Result<Vec<SecretBinding>, GuardError> {
     let none = HostList::default();
     let hosts = hosts.unwrap_or(&none);
     let mut bindings: Vec<_> =
         written.iter().map(|text| SecretBinding::read(text)).collect::<Result<_, _>>()?;
-    bindings.extend(of_logins(logins, hosts)?);
+    bindings.extend(of_logins(logins, hosts).map_err(GuardError::Logins)?);
     SecretBinding::check(&bindings, hosts, HOST_LIST)?;
     Ok(bindings)
 }

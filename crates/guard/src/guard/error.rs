@@ -50,6 +50,9 @@ pub enum GuardError {
     /// An entry of the secrets is invalid.
     #[error("`security.permission.secrets`: {0}; {fix}", fix = .0.fix)]
     Secrets(SecretError),
+    /// A login file cannot be used.
+    #[error("`security.permission.logins`: {0}; {fix}", fix = .0.fix)]
+    Logins(SecretError),
     /// The egress proxy cannot be started.
     #[error("cannot restrict commands to listed hosts: {0}")]
     Broker(#[source] io::Error),

@@ -76,6 +76,9 @@ pub(super) struct Spend {
     pub(super) open: u32,
 }
 
+/// The answer where a command could not be started as configured.
+const FAILED: &str = "failed";
+
 /// What is said where the configuration does not name the agent that asks.
 const UNNAMED: &str = "no such agent";
 

@@ -52,6 +52,8 @@ const FAILED: Spend = Spend { tokens: 1, micro_usd: 0, failed: true, open: 0 };
 const NO_LIMIT: &[(&str, &str)] = &[("agents.bot.maxSteps", "1000")];
 const NODE: &[(&str, &str)] = &[("security.permission.enableNodePermissions", "true")];
 const BOUND: &[(&str, &str)] = &[NODE[0], ("security.permission.allowedNetHosts", "[\"api.example\"]")];
+const PROXIED: &[(&str, &str)] =
+    &[BOUND[0], BOUND[1], ("security.permission.upstreamProxy", "http://127.0.0.1:1")];
 const PERMISSIVE: &[(&str, &str)] = &[("agents.bot.files.preset", "permissive")];
 const UNMATCHED: &[(&str, &str)] = &[("agents.bot.commands.unmatched", "ask")];
 const DOCKER: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.backend", "docker")];
@@ -144,6 +146,9 @@ pub(super) const ROWS: &[Row] = &[
     row("security.permission.allowedNetHosts", ["[]", "[\"api.example\"]"], Probe::Host("api.example:443")).with(NODE),
     row("agents.bot.allowedNetHosts", ["[]", "[\"api.example\"]"], Probe::Host("api.example:443")),
     row("security.permission.secrets", ["[]", "[\"TOKEN=cmd:echo s3cret-s3cret@api.example\"]"], Probe::Run(&["sh", "-c", "test -n \"$TOKEN\""])).with(BOUND),
+    row("security.permission.logins", ["[]", "[\"~/.no-login-file\"]"], Probe::Run(&["true"])).with(BOUND).at(NO_CRATE),
+    row("security.permission.upstreamProxy", ["none", "http://127.0.0.1:99999"], Probe::Run(&["true"])).with(BOUND).at(NO_CRATE),
+    row("security.permission.upstreamLogin", ["null", "env:NO_SUCH_LOGIN"], Probe::Run(&["true"])).with(PROXIED).at(NO_CRATE),
     row("security.unnamedAgents", ["refuse", "allow"], Probe::Tool("read")).with(OTHER),
     row("scanner.rules.EXEC_PIPE_BASH.severity", ["critical", "warn"], Probe::Skill(PIPED)),
     row("limits.server", ["null", "redis://127.0.0.1:1"], Probe::Limits(SPENT)).with(NO_LIMIT),

@@ -5,7 +5,9 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{House, Probe, TASK, UNNAMED, by_crate, ended, held, output, recorded, refused, skill, told};
+use super::{
+    FAILED, House, Probe, TASK, UNNAMED, by_crate, ended, held, output, recorded, refused, skill, told,
+};
 use crate::support::STOCKADE;
 
 pub(super) fn ask(house: &House, probe: &Probe) -> String {
@@ -22,6 +24,7 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
                     let printed = [text(&ran["stdout"]), text(&ran["stderr"])].concat();
                     ended(code, ran["sandbox"].as_str().unwrap(), printed.as_bytes())
                 }
+                _ if ran["end"] == "failed" => FAILED.to_owned(),
                 _ => {
                     let decision = &ran["decision"];
                     let rule = decision["rule"].as_str().unwrap_or_else(|| panic!("{ran}"));

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::super::super::{Serving, text};
-use super::{House, Probe, TASK, UNNAMED, by_line, ended, held, output, recorded, refused, skill, told};
+use super::{
+    FAILED, House, Probe, TASK, UNNAMED, by_line, ended, held, output, recorded, refused, skill, told,
+};
 
 pub(super) fn ask(house: &House, probe: &Probe) -> String {
     let mut serving =
@@ -17,7 +19,8 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
         if opened["error"]["data"]["agent"] == "bot" {
             return UNNAMED.to_owned();
         }
-        return opened["error"]["data"]["limit"].as_str().unwrap_or_else(|| panic!("{opened}")).to_owned();
+        // A session is not opened with a configuration in which no command could run.
+        return opened["error"]["data"]["limit"].as_str().unwrap_or(FAILED).to_owned();
     };
     let mut call = |method: &str, mut params: Value| {
         params["session"] = json!(session);
@@ -47,6 +50,7 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
                     let printed = [text(&ran["stdoutBase64"]), text(&ran["stderrBase64"])].concat();
                     ended(code, ran["backend"].as_str().unwrap(), printed.as_bytes())
                 }
+                None if !answer["error"]["data"]["decision"].is_object() => FAILED.to_owned(),
                 None => {
                     let decision = &answer["error"]["data"]["decision"];
                     refused(&word(&decision["rule"]), decision["reason"].as_str().unwrap_or_default())
