@@ -25,6 +25,8 @@ const FLOWS: &[&str] = &[
     "setting",
     "run_later",
     "removes_data",
+    "package_address",
+    "look_alike_package",
 ];
 const SEVERITIES: &[&str] = &["WARN", "CRITICAL"];
 const REGIONS: &[&str] = &["prose", "table_row", "inline_code", "code", "shell", "decoded"];

@@ -101,6 +101,25 @@ fn nothing_added_to_a_fence_makes_an_attack_milder() {
     assert!(milder.is_empty(), "{} became milder:\n{}", milder.len(), milder.join("\n"));
 }
 
+/// A line may end as on Windows, and each example is an attack all the same.
+#[test]
+fn line_ends_of_windows_make_no_attack_milder() {
+    let mut milder = Vec::new();
+    for rule in Scanner::builtin().rules() {
+        for attack in &rule.matches {
+            let text = attack.replace("\r\n", "\n").replace('\n', "\r\n");
+            if worst(rule, &text) < worst(rule, attack) {
+                milder.push(format!("{} in {text:?}", rule.id));
+            }
+            let text = format!("{attack}\r\n");
+            if worst(rule, &text) < worst(rule, attack) {
+                milder.push(format!("{} in {text:?}", rule.id));
+            }
+        }
+    }
+    assert!(milder.is_empty(), "{} became milder:\n{}", milder.len(), milder.join("\n"));
+}
+
 /// Arguments and files that are added to a command about which facts decide.
 #[test]
 fn no_argument_makes_an_attack_of_facts_milder() {

@@ -51,7 +51,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "declare -x or export -p alone on a line",
-            regex: r"(?:^|[;&|(`][ \t]*)(?:(?:declare|typeset)[ \t]+-(?:x|px|xp)|export[ \t]+-p)[ \t]*(?:$|`|\)|;)",
+            regex: r"(?:^|[;&|(`][ \t]*)(?:(?:declare|typeset)[ \t]+-(?:x|px|xp)|export[ \t]+-p)[ \t]*(?:$|[\r`);])",
             regions: Regions::ANY,
             exceptions: &[],
         },
@@ -87,7 +87,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "Ruby: the whole environment printed or encoded",
-            regex: r"\b(?:puts|print|pp?)[ \t(]+ENV(?:\.(?:to_h|to_a|inspect|map|each)\b|[ \t]*(?:$|[;)'\x22]))",
+            regex: r"\b(?:puts|print|pp?)[ \t(]+ENV(?:\.(?:to_h|to_a|inspect|map|each)\b|[ \t]*(?:$|[\r;)'\x22]))",
             regions: Regions::ANY,
             exceptions: &[],
         },

@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "by a shell",
-            regex: r#"(?:^|[;&|({][ \t]{0,8}|[ \t])eval[ \t]{1,8}["\x27$`]|\b(?:ba|z|da|k)?sh[ \t]{1,8}-c[ \t]{1,8}(?:\\?["\x27])?[$`]|\|[ \t]{0,8}(?:sudo[ \t]{1,8})?(?:ba|z|da|k)?sh\b[ \t]{0,8}(?:-s?[ \t]{0,8})?(?:$|[)"\x27`;&|])|\b(?:python3?|node|perl|ruby)[ \t]{1,8}-[ce][ \t]{1,8}(?:\\?["\x27])?\$|(?i:\b(?:iex|invoke-expression)\b)"#,
+            regex: r#"(?:^|[;&|({][ \t]{0,8}|[ \t])eval[ \t]{1,8}["\x27$`]|\b(?:ba|z|da|k)?sh[ \t]{1,8}-c[ \t]{1,8}(?:\\?["\x27])?[$`]|\|[ \t]{0,8}(?:sudo[ \t]{1,8})?(?:ba|z|da|k)?sh\b[ \t]{0,8}(?:-s?[ \t]{0,8})?(?:$|[\r)"\x27`;&|])|\b(?:python3?|node|perl|ruby)[ \t]{1,8}-[ce][ \t]{1,8}(?:\\?["\x27])?\$|(?i:\b(?:iex|invoke-expression)\b)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[DECODED, Exception::After(r"^[ \t]*-[^cC]")],
         },

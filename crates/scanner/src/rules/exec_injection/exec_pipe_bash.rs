@@ -94,7 +94,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "each line of what is piped, run as a command",
-            regex: r"\|[ \t]*(?:sudo[ \t]+)?(?:xargs|parallel)[ \t][^\n|;]*?\b{shell}[ \t]+-\w*c[ \t]+[\x22']?(?:\{\}|[%@]|\$[0@*1])[\x22']?[ \t]*(?:$|[;&|`)])",
+            regex: r"\|[ \t]*(?:sudo[ \t]+)?(?:xargs|parallel)[ \t][^\n|;]*?\b{shell}[ \t]+-\w*c[ \t]+[\x22']?(?:\{\}|[%@]|\$[0@*1])[\x22']?[ \t]*(?:$|[\r;&|`)])",
             regions: Regions::ANY,
             exceptions: &[],
         },
@@ -106,7 +106,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a download that runs later",
-            regex: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}{wrapper}*?(?:at[ \t]+(?:-\w+[ \t]+)*?(?:now|midnight|noon|teatime|tomorrow|\+|\d)|batch[ \t]*(?:$|[;&`)]))",
+            regex: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}{wrapper}*?(?:at[ \t]+(?:-\w+[ \t]+)*?(?:now|midnight|noon|teatime|tomorrow|\+|\d)|batch[ \t]*(?:$|[\r;&`)]))",
             regions: Regions::ANY,
             exceptions: &[Exception::Match(NO_ADDRESS_AT_ALL)],
         },
@@ -118,7 +118,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a download piped to a program whose name is computed or is a pattern",
-            regex: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}(?:sudo[ \t]+)?[\x22']?(?:\$\{?[0_]\}?[\x22']?[ \t]*(?:$|[-;&|)`])|(?:\$\(|`)[ \t]*(?:which|echo|printf|command[ \t]+-v)\b|\$'\\?[\w\\]|/?[\w/]*[?*\[][\w?*\[\]/]*[ \t]*(?:$|[-;&)]))",
+            regex: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}(?:sudo[ \t]+)?[\x22']?(?:\$\{?[0_]\}?[\x22']?[ \t]*(?:$|[-\r;&|)`])|(?:\$\(|`)[ \t]*(?:which|echo|printf|command[ \t]+-v)\b|\$'\\?[\w\\]|/?[\w/]*[?*\[][\w?*\[\]/]*[ \t]*(?:$|[-\r;&)]))",
             regions: Regions::but(&[Region::TableRow]),
             exceptions: &[Exception::Match(NO_ADDRESS_AT_ALL)],
         },

@@ -36,7 +36,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a download kept in a variable that is then run",
-            regex: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)\s{0,8}{wrapper}*?(?:/[\w/]*?/)??{fetch}[ \t][^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[;&]))",
+            regex: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)\s{0,8}{wrapper}*?(?:/[\w/]*?/)??{fetch}[ \t][^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[\r;&]))",
             regions: Regions::ANY,
             exceptions: &[],
         },

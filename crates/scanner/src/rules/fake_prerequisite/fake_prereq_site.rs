@@ -15,7 +15,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a requirement on free hosting",
-            regex: r#"(?i)\b(?:requires?|required|needs?|prerequisites?)\b[^<>]{0,160}?\b(?:install|download|get)\w{0,4}\b[^<>]{0,160}?https?://[\w.-]{1,60}\.(?:vercel\.app|netlify\.app|pages\.dev|workers\.dev|github\.io|gitlab\.io|web\.app|firebaseapp\.com|herokuapp\.com|onrender\.com|glitch\.me|replit\.app|repl\.co|surge\.sh|fly\.dev|railway\.app|blogspot\.com|wixsite\.com|weebly\.com|webflow\.io|framer\.website|carrd\.co|notion\.site|lovable\.app|deno\.dev|azurewebsites\.net|tiiny\.site|r2\.dev)/?(?:$|[\s)\]>"\x27.*`]|(?:download|install|setup|get)\b)"#,
+            regex: r#"(?i)\b(?:requires?|required|needs?|prerequisites?)\b[^<>]{0,160}?\b(?:install|download|get)\w{0,4}\b[^<>]{0,160}?https?://[\w.-]{1,60}\.(?:vercel\.app|netlify\.app|pages\.dev|workers\.dev|github\.io|gitlab\.io|web\.app|firebaseapp\.com|herokuapp\.com|onrender\.com|glitch\.me|replit\.app|repl\.co|surge\.sh|fly\.dev|railway\.app|blogspot\.com|wixsite\.com|weebly\.com|webflow\.io|framer\.website|carrd\.co|notion\.site|lovable\.app|deno\.dev|azurewebsites\.net|tiiny\.site|r2\.dev)/?(?:$|[\r\s)\]>"\x27.*`]|(?:download|install|setup|get)\b)"#,
             regions: Regions::ANY,
             exceptions: &[],
         },

@@ -10,7 +10,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "everything is removed",
-            regex: r#"\brm[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?-\w{0,40}[rR]\w{0,40}[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?["\x27]?(?:/|/\*|~|~/|~/\*|\$HOME|\$HOME/\*|\$\{HOME\}/?\*?|/(?:etc|usr|bin|boot|lib|var|home|root)/?\*?|(?:~|\$HOME)/(?:Documents|Desktop|Pictures)/?\*?)["\x27]?[ \t]{0,8}(?:$|[;&|)`]|--no-preserve-root|2?>)"#,
+            regex: r#"\brm[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?-\w{0,40}[rR]\w{0,40}[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?["\x27]?(?:/|/\*|~|~/|~/\*|\$HOME|\$HOME/\*|\$\{HOME\}/?\*?|/(?:etc|usr|bin|boot|lib|var|home|root)/?\*?|(?:~|\$HOME)/(?:Documents|Desktop|Pictures)/?\*?)["\x27]?[ \t]{0,8}(?:$|[\r;&|)`]|--no-preserve-root|2?>)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
@@ -58,7 +58,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a file of the machine is overwritten",
-            regex: r#">[ \t]{0,8}["\x27]?/etc/(?:hosts|fstab|shells|group)["\x27]?[ \t]{0,8}(?:$|[;&|)])|\bopen\([ \t]{0,8}["\x27]/etc/[\w./-]{2,40}["\x27][ \t]{0,8},[ \t]{0,8}["\x27](?:w|a|r\+)"#,
+            regex: r#">[ \t]{0,8}["\x27]?/etc/(?:hosts|fstab|shells|group)["\x27]?[ \t]{0,8}(?:$|[\r;&|)])|\bopen\([ \t]{0,8}["\x27]/etc/[\w./-]{2,40}["\x27][ \t]{0,8},[ \t]{0,8}["\x27](?:w|a|r\+)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },

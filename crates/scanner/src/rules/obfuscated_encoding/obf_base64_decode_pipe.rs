@@ -24,7 +24,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "decoded, kept in a variable, and run",
-            regex: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)[^\n;]*?\b{decoder}[^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[;&]))",
+            regex: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)[^\n;]*?\b{decoder}[^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[\r;&]))",
             regions: Regions::ANY,
             exceptions: &[],
         },

@@ -21,7 +21,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "every tool, in the head",
-            regex: r#"(?m)^allowed-tools:[ \t]{0,8}(?:\[?[ \t]{0,8}["\x27]\*["\x27][ \t]{0,8}\]?|\*)[ \t]{0,8}$"#,
+            regex: r#"(?m)^allowed-tools:[ \t]{0,8}(?:\[?[ \t]{0,8}["\x27]\*["\x27][ \t]{0,8}\]?|\*)[ \t]{0,8}\r?$"#,
             regions: Regions::ANY,
             exceptions: &[],
         },

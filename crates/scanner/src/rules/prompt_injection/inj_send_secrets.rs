@@ -17,7 +17,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "send a file by its name",
-            regex: r"(?i)\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay)(?:s|es|ed|ing|ting|ted)?[ \t]{1,8}(?:(?:the[ \t]{1,8}|all[ \t]{1,8}|every[ \t]{1,8}){0,2}(?:contents?[ \t]{1,8}of[ \t]{1,8}|files?[ \t]{1,8}(?:in[ \t]{1,8})?)?)?[\x22\x27`]{0,2}~/\.[a-z]{1,40}/[\w./*-]{1,40}[\x22\x27`]{0,2}[^\n]{0,60}?[ \t](?:to|at|via)(?:[ \t]{1,8}[^/\n]{0,120}\n|[ \t]{0,8}\n|[ \t])",
+            regex: r"(?i)\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay)(?:s|es|ed|ing|ting|ted)?[ \t]{1,8}(?:(?:the[ \t]{1,8}|all[ \t]{1,8}|every[ \t]{1,8}){0,2}(?:contents?[ \t]{1,8}of[ \t]{1,8}|files?[ \t]{1,8}(?:in[ \t]{1,8})?)?)?[\x22\x27`]{0,2}~/\.[a-z]{1,40}/[\w./*-]{1,40}[\x22\x27`]{0,2}[^\n]{0,60}?[ \t](?:to|at|via)(?:[ \t]{1,8}[^/\n]{0,120}\n|[ \t]{0,8}\r?\n|[ \t])",
             regions: Regions::but(&[Region::Code]),
             exceptions: &[FORBIDDEN, NOWHERE],
         },
@@ -29,7 +29,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "send to an address",
-            regex: r"(?i)\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)(?:s|es|ed|ing|ting|ted)?[ \t]{1,8}(?:all|the|any|every|your|their|its|it|them|these|user)\b[^\n]{0,80}?\b(?:ssh[ \t]{1,8}keys?|private[ \t]{1,8}keys?|api[ \t]{1,8}keys?|credentials?|passwords?|(?:session|access|auth\w{0,40}|bearer|api)[ \t]{1,8}tokens?|tokens|secrets|environment[ \t]{1,8}variables|cookies|seed[ \t]{1,8}phrases?|wallets?|session[ \t]{1,8}data|~/\.[a-z]{1,40}/[\w./-]{1,40})[^\n]{0,60}?[ \t](?:to|at|via)(?:[ \t]{1,8}[^/\n]{0,120}\n|[ \t]{0,8}\n|[ \t])",
+            regex: r"(?i)\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)(?:s|es|ed|ing|ting|ted)?[ \t]{1,8}(?:all|the|any|every|your|their|its|it|them|these|user)\b[^\n]{0,80}?\b(?:ssh[ \t]{1,8}keys?|private[ \t]{1,8}keys?|api[ \t]{1,8}keys?|credentials?|passwords?|(?:session|access|auth\w{0,40}|bearer|api)[ \t]{1,8}tokens?|tokens|secrets|environment[ \t]{1,8}variables|cookies|seed[ \t]{1,8}phrases?|wallets?|session[ \t]{1,8}data|~/\.[a-z]{1,40}/[\w./-]{1,40})[^\n]{0,60}?[ \t](?:to|at|via)(?:[ \t]{1,8}[^/\n]{0,120}\n|[ \t]{0,8}\r?\n|[ \t])",
             regions: Regions::but(&[Region::Code]),
             exceptions: &[FORBIDDEN, NOWHERE],
         },
