@@ -1,9 +1,10 @@
 //! The checkpoints beside a trail, read one after the other: of a long trail there are more than should be in memory.
-#![expect(clippy::disallowed_methods, reason = "reads the file of checkpoints")]
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _};
 use std::path::Path;
+
+use stockade_files::open_regular;
 
 use crate::bytes::Bytes32;
 use crate::checkpoint::Checkpoint;
@@ -112,7 +113,7 @@ pub(crate) struct CheckpointFile {
 impl CheckpointFile {
     /// Reads and checks the checkpoints in a file, and adds what is wrong with them. There may be no such file.
     pub(crate) fn check(path: &Path, known: Option<&Known>, unsound: &mut Vec<String>) -> Option<Self> {
-        let file = match File::open(path) {
+        let file = match open_regular(path) {
             Ok(file) => Some(file),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {

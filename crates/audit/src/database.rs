@@ -5,6 +5,7 @@
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use stockade_files::check_regular;
 use stockade_text::push_percent_encoded;
 
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
@@ -44,6 +45,7 @@ impl OpenError {
 pub fn open(path: &Path) -> Result<Connection, OpenError> {
     // Creating it takes two calls of the kernel where it is there, and looking whether it is takes one.
     if !std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+        check_regular(path)?;
         create_private(path)?;
     }
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
@@ -59,15 +61,17 @@ pub fn open(path: &Path) -> Result<Connection, OpenError> {
 ///
 /// # Errors
 /// When the file is missing, or cannot be read.
-pub fn open_to_read(path: &Path) -> Result<Connection, Error> {
+pub fn open_to_read(path: &Path) -> Result<Connection, OpenError> {
+    // SQLite would wait for the other end of a pipe.
+    check_regular(path)?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let looked: Result<i64, Error> = connection.query_row("PRAGMA schema_version", [], |row| row.get(0));
     match looked {
         // To read beside a writer, SQLite needs files of its own beside the database.
-        Err(error) if is_out_of_reach(&error) && !has_journal(path) => connect(
+        Err(error) if is_out_of_reach(&error) && !has_journal(path) => Ok(connect(
             Path::new(&format!("file:{}?immutable=1", escaped(path))),
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
-        ),
+        )?),
         // Other errors are reported by the first query.
         _ => Ok(connection),
     }

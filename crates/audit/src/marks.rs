@@ -1,9 +1,11 @@
 //! What records must be by something that was kept apart from them: checkpoints, or an earlier copy of the trail.
-#![expect(clippy::disallowed_methods, reason = "reads what was kept elsewhere")]
 
+use std::io::Read as _;
 use std::iter::Peekable;
 use std::ops::ControlFlow;
 use std::path::Path;
+
+use stockade_files::open_regular;
 
 use crate::bytes::{Bytes32, from_hex};
 use crate::checkpoint::{Checkpoint, PREFIX_BYTES};
@@ -33,7 +35,9 @@ impl Reference {
     /// # Errors
     /// When it is neither, or the checkpoints are not signed by their keys.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+        let unreadable = |error| format!("it cannot be read: {error}");
+        let mut text = Vec::new();
+        open_regular(path).and_then(|mut file| file.read_to_end(&mut text)).map_err(unreadable)?;
         if let Ok(text) = std::str::from_utf8(&text)
             && let Ok(all) = Checkpoint::read_all(text)
         {

@@ -22,6 +22,7 @@ use crate::merkle::Frontier;
 use crate::private::create_private_folder;
 use crate::record::{AuditRecord, Head};
 use crate::seal::{SealKey, SigningSeed};
+use stockade_files::open_regular;
 use stockade_text::to_hex;
 
 /// Size of a slot in bytes. A state needs a few thousand.
@@ -190,7 +191,7 @@ impl Register {
 
     /// Opens the state file of the trail at this path for reading. Returns `None` if it does not exist.
     pub(crate) fn find(folder: &Path, trail: &Path) -> io::Result<Option<Self>> {
-        match File::open(file_of(folder, trail)) {
+        match open_regular(&file_of(folder, trail)) {
             Ok(file) => Ok(Some(Self { file })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -201,7 +202,7 @@ impl Register {
     pub(crate) fn find_moved(folder: &Path, first: &str) -> io::Result<Option<(PathBuf, Known)>> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
-            let Ok(file) = File::open(&path) else { continue };
+            let Ok(file) = open_regular(&path) else { continue };
             let Ok(Some(known)) = (Self { file }).read() else { continue };
             if known.first.as_deref() == Some(first) && fs::symlink_metadata(&known.path).is_err() {
                 return Ok(Some((path, known)));

@@ -1,7 +1,7 @@
 //! Seals what is written to a trail, and finds that the trail is another than the one that is known.
 #![expect(clippy::disallowed_methods, reason = "reads and writes the file of checkpoints")]
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -15,6 +15,7 @@ use crate::record::AuditRecord;
 use crate::register::{Known, Register};
 use crate::store::{Seal, Store};
 use crate::verify::Beside;
+use stockade_files::open_regular;
 use stockade_text::Timestamp;
 
 /// How many records there are at most between two checkpoints.
@@ -233,7 +234,7 @@ fn checkpoint_bytes(path: &Path) -> io::Result<u64> {
 
 /// Reads a file of checkpoints; a file that is not there has none.
 pub(crate) fn read_checkpoints(path: &Path) -> io::Result<String> {
-    let file = match File::open(path) {
+    let file = match open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
         Err(error) => return Err(error),

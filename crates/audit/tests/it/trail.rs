@@ -7,6 +7,7 @@ mod attacked;
 mod faults;
 mod head;
 #[cfg(feature = "sqlite")]
+mod pipes;
 mod planted;
 mod silenced;
 mod tampering;

@@ -57,7 +57,8 @@ pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(format!("{}{ending}", path.display()))
 }
 
-const KINDS: &[&str] = if cfg!(feature = "sqlite") { &["audit.db", "audit.jsonl"] } else { &["audit.jsonl"] };
+pub(super) const KINDS: &[&str] =
+    if cfg!(feature = "sqlite") { &["audit.db", "audit.jsonl"] } else { &["audit.jsonl"] };
 
 /// What was kept elsewhere names the first record that is another one, be it checkpoints or an earlier copy.
 #[test]
