@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use stockade_guard::command::shell::quote_argv;
+use stockade_guard::egress::NetTarget;
 use stockade_guard::policy::Access;
 use stockade_harness::heartbeat;
 use stockade_harness::tools::{ToolKind, is_tool_name, known};
@@ -307,7 +308,7 @@ fn is_host(word: &str, workspace: &Path) -> bool {
     let name = name.split_once(':').map_or(name, |(name, _)| name);
     let is_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
     let has_domain = name.contains('.') && name.chars().all(is_name) && !name.starts_with(['.', '-']);
-    (has_domain || name == "localhost") && !is_there(word, workspace) && host_entry(word).is_ok()
+    (has_domain || name == "localhost") && !is_there(word, workspace) && NetTarget::parse(name).is_ok()
 }
 
 /// Whether a file in the workspace or a program in `PATH` has this name.

@@ -146,7 +146,7 @@ fn a_path_outside_is_shown_and_a_secret_is_refused_at_once() {
         (&["allow", "--path", "claude", "~/.ssh/id_rsa"][..], "never shared"),
         (&["allow", "--path", "claude", ".env"], "stays refused"),
         (&["allow", "--write", "claude", "~/data"], "agents write only in theirs"),
-        (&["allow", "claude", "169.254.169.254"], "no host list allows it"),
+        (&["allow", "claude", "169.254.169.254"], "a cloud metadata service"),
         (&["allow", "claude", "rm", "-rf", "/"], "delete-everything"),
         (&["deny", "claude", "ls && date"], "several programs"),
         (&["allow", "claude", "WebFetch"], "decided by the host"),
