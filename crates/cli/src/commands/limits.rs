@@ -91,7 +91,13 @@ impl LimitFile {
     }
 
     fn named(&self) -> Result<PathBuf, Failure> {
-        self.file.clone().or_else(SqliteStore::default_path).ok_or_else(|| {
+        if let Some(file) = &self.file {
+            return Ok(file.clone());
+        }
+        if configuration()?.limit_store().server.is_some() {
+            return Err(on_a_server());
+        }
+        SqliteStore::default_path().ok_or_else(|| {
             Failure::usage("cannot find your limits: neither XDG_STATE_HOME nor HOME is set")
                 .with_help("set one of them, or use --file")
         })
@@ -112,6 +118,13 @@ fn is_there(path: &Path) -> Result<bool, Failure> {
 fn missing(path: &Path) -> Failure {
     Failure::incomplete(format_args!("no limits in {}", escape_path(path))).with_help(
         "the file is created when a program counts calls with SqliteStore; to read another, use --file",
+    )
+}
+
+/// Where limits are on a server, a file of them holds what was used before, or nothing.
+fn on_a_server() -> Failure {
+    Failure::incomplete("`limits.server` is set, and this command cannot read or reset limits on a server yet").with_help(
+        "on the server, `redis-cli --scan --pattern 'stockade:limits:rows:core:*'` lists the agents; for limits in a file, use --file",
     )
 }
 
