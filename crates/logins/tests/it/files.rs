@@ -225,4 +225,69 @@ proptest! {
             prop_assert!(!copy.contains("HIDDEN"), "{text}\n{copy}");
         }
     }
+
+    /// Any text is read or refused, and a copy is the same however often it is made.
+    #[test]
+    fn any_text_is_read_or_refused(pieces in proptest::collection::vec(0..PIECES.len(), 0..40), other in "[ -~\n]{0,20}") {
+        let text: String = pieces.iter().map(|at| PIECES[*at]).chain([other.as_str()]).collect();
+        for kind in CASES.iter().map(|case| case.kind) {
+            let Ok(read) = LoginFile::read(kind, &text, |_| Ok(())) else { continue };
+            let copy = read.with_placeholders(&placeholders(&read));
+            prop_assert_eq!(&copy, &read.with_placeholders(&placeholders(&read)));
+            // Without a placeholder, there is nothing in the place of a secret.
+            let none: [&str; 0] = [];
+            prop_assert!(read.with_placeholders(&none).len() <= copy.len());
+        }
+    }
 }
+
+/// Words and signs of all formats.
+const PIECES: &[&str] = &[
+    "machine ",
+    "login ",
+    "password ",
+    "default",
+    "macdef x\n\n",
+    "//a.example/:",
+    "_authToken=",
+    "_auth=",
+    "_password=",
+    "[pypi]\n",
+    "[default]\n",
+    "aws_access_key_id",
+    "=",
+    ":",
+    "\n",
+    "https://",
+    "@",
+    "%",
+    "%4",
+    "%zz",
+    "\"",
+    "\\",
+    "#",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "- ",
+    "  ",
+    "auths",
+    "auth",
+    "oauth_token",
+    "users",
+    "github.com",
+    "token",
+    "registry",
+    "contexts",
+    "context",
+    "cluster",
+    "server",
+    "name",
+    "bWU6c2VjcmV0",
+    "\u{e9}",
+    "\u{feff}",
+    "\r\n",
+    "\0",
+];
