@@ -6,8 +6,8 @@ mod anchored;
 mod attacked;
 mod faults;
 mod head;
-#[cfg(feature = "sqlite")]
 mod pipes;
+#[cfg(feature = "sqlite")]
 mod planted;
 mod silenced;
 mod tampering;
