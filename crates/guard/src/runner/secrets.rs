@@ -57,7 +57,7 @@ fn can_have_files(secrets: &Secrets, plan: &Plan, facts: &HostFacts) -> Result<(
         Some(below) => Err(SecretError::new(
             &format!("~/{below}"),
             "cannot be shown to the command with placeholders: its home directory is not private, or is that of a container",
-            "choose the native or bwrap backend and a workspace inside your home directory, or use --secret",
+            "choose the native backend and a workspace inside your home directory, or use --secret",
         )),
     }
 }
