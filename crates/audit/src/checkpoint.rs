@@ -82,7 +82,7 @@ impl Checkpoint {
     pub fn read_all(text: &str) -> Result<Vec<Self>, usize> {
         let notes = Notes::new(text.as_bytes());
         notes.collect::<Result<_, _>>().map_err(|error| match error {
-            NoNote::Line(line) => line,
+            NoNote::Line(line) | NoNote::Torn(line, _) => line,
             // Memory can be read.
             NoNote::Unreadable(_) => 0,
         })

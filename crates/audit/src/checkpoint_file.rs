@@ -25,8 +25,24 @@ pub(crate) struct Notes<R> {
 pub(crate) enum NoNote {
     /// It begins at this line.
     Line(usize),
+    /// The file ends in the middle of it, which begins at this line: its writer was killed, or the disk was full.
+    Torn(usize, Vec<u8>),
     /// It cannot be read.
     Unreadable(io::Error),
+}
+
+/// The longest beginning of a checkpoint that is taken for one.
+const MAX_TORN_BYTES: usize = 64 << 10;
+
+impl NoNote {
+    /// Whether it is the beginning of a checkpoint of this trail, which its writer could not finish. It proves nothing, so
+    /// nothing is lost without it.
+    pub(crate) fn is_torn(&self, origin: &str) -> bool {
+        let Self::Torn(_, bytes) = self else { return false };
+        let line = format!("{origin}\n");
+        let (begun, line) = (bytes.as_slice(), line.as_bytes());
+        bytes.len() <= MAX_TORN_BYTES && (begun.starts_with(line) || line.starts_with(begun))
+    }
 }
 
 impl<R: BufRead> Notes<R> {
@@ -37,22 +53,22 @@ impl<R: BufRead> Notes<R> {
     /// Reads a note: a text, an empty line, a signature.
     fn note(&mut self) -> Result<Option<Checkpoint>, NoNote> {
         let first = self.lines + 1;
-        let mut note = String::new();
-        while !note.ends_with("\n\n") {
+        let mut note = Vec::new();
+        let mut is_text = true;
+        while is_text || !note.ends_with(b"\n") {
+            // The line behind the empty one is the signature.
+            is_text = !note.ends_with(b"\n\n");
             if self.line(&mut note)? == 0 {
-                return if note.is_empty() { Ok(None) } else { Err(NoNote::Line(first)) };
+                return if note.is_empty() { Ok(None) } else { Err(NoNote::Torn(first, note)) };
             }
         }
-        self.line(&mut note)?;
-        Checkpoint::read(&note).map(Some).ok_or(NoNote::Line(first))
+        let note = std::str::from_utf8(&note).ok().and_then(Checkpoint::read);
+        note.map(Some).ok_or(NoNote::Line(first))
     }
 
-    fn line(&mut self, note: &mut String) -> Result<usize, NoNote> {
+    fn line(&mut self, note: &mut Vec<u8>) -> Result<usize, NoNote> {
         self.lines += 1;
-        self.reader.read_line(note).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData => NoNote::Line(self.lines),
-            _ => NoNote::Unreadable(error),
-        })
+        self.reader.read_until(b'\n', note).map_err(NoNote::Unreadable)
     }
 }
 
@@ -72,6 +88,8 @@ impl<R: BufRead> Iterator for Notes<R> {
 /// What is known of checkpoints that were seen in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
+    /// The trail that they are of.
+    origin: Option<String>,
     size: u64,
     /// The key that must have signed the next one.
     signs_next: Option<Bytes32>,
@@ -93,6 +111,7 @@ impl Chain {
             Some(_) => None,
         };
         self.unsound = self.unsound.take().or(what);
+        self.origin.get_or_insert_with(|| checkpoint.origin.clone());
         (self.size, self.signs_next) = (size, Some(checkpoint.next));
     }
 
@@ -122,6 +141,7 @@ impl CheckpointFile {
             }
         };
         let (mut count, mut chain, mut register) = (0, Chain::default(), known.map(Registered::new));
+        let origin = known.map(|known| known.origin.as_str());
         for note in file.iter().flat_map(notes) {
             match note {
                 Ok(checkpoint) => {
@@ -129,6 +149,8 @@ impl CheckpointFile {
                     chain.see(&checkpoint);
                     register.iter_mut().for_each(|register| register.see(&checkpoint));
                 }
+                Err(error)
+                    if chain.origin.as_deref().or(origin).is_some_and(|origin| error.is_torn(origin)) => {}
                 Err(error) => {
                     unsound.push(unreadable(&error));
                     return None;
@@ -156,36 +178,45 @@ fn notes(file: &File) -> Notes<BufReader<io::Take<&File>>> {
 
 fn unreadable(error: &NoNote) -> String {
     match error {
-        NoNote::Line(line) => format!("its checkpoints cannot be read: line {line} is no checkpoint"),
+        NoNote::Line(line) | NoNote::Torn(line, _) => {
+            format!("its checkpoints cannot be read: line {line} is no checkpoint")
+        }
         NoNote::Unreadable(error) => format!("its checkpoints cannot be read: {error}"),
     }
 }
 
-/// Whether checkpoints are those that the register knows, or go on behind them.
+/// Whether checkpoints are those that the register knows, or go on behind them: a process may be killed when it has written a
+/// checkpoint and not yet the register.
 struct Registered<'k> {
     known: &'k Known,
     /// How long the checkpoints are up to the last one that the register knows.
     length: u64,
     /// The key that this one names.
-    next: Option<Bytes32>,
+    announced: Option<Bytes32>,
+    /// Whether one came behind it.
+    is_behind: bool,
     is_of_it: bool,
 }
 
 impl<'k> Registered<'k> {
     const fn new(known: &'k Known) -> Self {
-        Self { known, length: 0, next: None, is_of_it: true }
+        Self { known, length: 0, announced: None, is_behind: false, is_of_it: true }
     }
 
     fn see(&mut self, checkpoint: &Checkpoint) {
         self.is_of_it &= checkpoint.origin == self.known.origin;
-        if self.next.is_none() {
+        if self.length < self.known.checkpoint_bytes {
             self.length += checkpoint.length;
-            self.next = (self.length >= self.known.checkpoint_bytes).then_some(checkpoint.next);
+            self.announced = Some(checkpoint.next);
+        } else if !self.is_behind {
+            // Of those that follow it, each is signed by the key that the one before announced.
+            self.is_behind = true;
+            self.is_of_it &= checkpoint.is_signed_by(&self.known.public());
         }
     }
 
     fn agrees(&self) -> bool {
-        let is_known = self.next.is_none_or(|next| next == self.known.public());
+        let is_known = self.announced.is_none_or(|next| next == self.known.public());
         self.is_of_it && self.length == self.known.checkpoint_bytes && is_known
     }
 }

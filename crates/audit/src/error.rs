@@ -72,6 +72,19 @@ pub enum AuditError {
         /// How they disagree.
         why: Disagreement,
     },
+    /// A rotation of the trail was interrupted.
+    #[error(
+        "the rotation of the audit trail in {} to {} was interrupted: the next command that is recorded finishes it, or \
+         `stockade audit rotate`",
+        path.display(),
+        to.display()
+    )]
+    Rotating {
+        /// The file.
+        path: PathBuf,
+        /// Its new name.
+        to: PathBuf,
+    },
     /// A record was written and is not there.
     #[error("record {id} was written to the audit trail in {}, but is missing or different when read back", path.display())]
     NotKept {

@@ -5,6 +5,8 @@
 //! older one: a power failure can damage one of them, but never both.
 #![expect(clippy::disallowed_methods, reason = "reads, writes and locks the state files of trails")]
 
+mod known;
+
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
@@ -12,156 +14,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::bytes::{Bytes32, from_base64, from_hex, to_base64};
-use crate::checkpoint::PREFIX_BYTES;
 use crate::lock_wait::{self, LockMode};
-use crate::merkle::Frontier;
 use crate::private::create_private_folder;
-use crate::record::{AuditRecord, Head};
-use crate::seal::{SealKey, SigningSeed};
+use known::Written;
+pub(crate) use known::{Known, Rotation, with_seal};
 use stockade_files::open_regular;
 use stockade_text::to_hex;
 
 /// Size of a slot in bytes. A state needs a few thousand.
 const PLACE_BYTES: u64 = 32 << 10;
 
-/// Minimum size of the stored digests since the last checkpoint, if there are that many.
-const MAX_RECENT_BYTES: usize = 512 * PREFIX_BYTES;
-
 /// How long a process waits for the lock of another one.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The state of a trail.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Known {
-    turn: u64,
-    /// The path of the trail.
-    pub(crate) path: PathBuf,
-    /// The name of the trail in its checkpoints.
-    pub(crate) origin: String,
-    /// The digest of its first record.
-    pub(crate) first: Option<String>,
-    pub(crate) head: Head,
-    pub(crate) frontier: Frontier,
-    key: SealKey,
-    pub(crate) signing: SigningSeed,
-    /// The size of its checkpoint file.
-    pub(crate) checkpoint_bytes: u64,
-    /// The first bytes of the digests of the records since the last checkpoint.
-    pub(crate) recent: Vec<u8>,
-}
-
-impl Known {
-    /// Returns the state of a new trail.
-    pub(crate) fn new(path: &Path) -> io::Result<Self> {
-        Ok(Self {
-            turn: 0,
-            path: path.to_owned(),
-            origin: format!("stockade/{}", crate::name::new_name()?),
-            first: None,
-            head: Head::default(),
-            frontier: Frontier::default(),
-            key: SealKey::new()?,
-            signing: SigningSeed::new()?,
-            checkpoint_bytes: 0,
-            recent: Vec::new(),
-        })
-    }
-
-    /// Seals the next record, and replaces the key by its digest, so that the record cannot be sealed again.
-    pub(crate) fn seal(&mut self, record: &mut AuditRecord) {
-        record.seal = Some(self.key.seal(&record.hash));
-        self.take(record);
-    }
-
-    /// Accepts a record that another process has sealed. Returns whether it is the next one.
-    pub(crate) fn accept(&mut self, record: &AuditRecord) -> bool {
-        let follows = record.id == self.head.id.saturating_add(1)
-            && record.prev == self.head.hash
-            && record.digest() == record.hash
-            && record.seal.as_deref() == Some(self.key.seal(&record.hash).as_str());
-        if follows {
-            self.take(record);
-        }
-        follows
-    }
-
-    /// Accepts an unsealed record that was written before the trail had a state file.
-    pub(crate) fn adopt(&mut self, record: &AuditRecord) {
-        self.take(record);
-    }
-
-    fn take(&mut self, record: &AuditRecord) {
-        self.key.move_on();
-        let digest = from_hex(&record.hash).unwrap_or_default();
-        self.frontier.push(&digest);
-        self.recent.extend(digest.iter().take(PREFIX_BYTES));
-        // A trail from before the state file is adopted as a whole, so the digests would grow without a limit. Its first
-        // checkpoint covers the newest record.
-        if self.recent.len() >= 2 * MAX_RECENT_BYTES {
-            self.recent.drain(..self.recent.len() - MAX_RECENT_BYTES);
-        }
-        self.first.get_or_insert_with(|| record.hash.clone());
-        self.head = record.head().unwrap_or_default();
-    }
-
-    /// Returns the public key for the next checkpoint.
-    pub(crate) fn public(&self) -> Bytes32 {
-        self.signing.key().verifying_key().to_bytes()
-    }
-}
-
-/// [`Known`] as it is stored, in JSON.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    turn: u64,
-    path: PathBuf,
-    origin: String,
-    first: Option<String>,
-    head: Head,
-    parts: Vec<String>,
-    key: String,
-    signing: String,
-    checkpoint_bytes: u64,
-    recent: String,
-}
-
-impl Written {
-    fn of(known: &Known) -> Self {
-        Self {
-            turn: known.turn,
-            path: known.path.clone(),
-            origin: known.origin.clone(),
-            first: known.first.clone(),
-            head: known.head.clone(),
-            parts: known.frontier.parts.iter().map(|part| to_hex(part)).collect(),
-            key: known.key.written(),
-            signing: known.signing.written(),
-            checkpoint_bytes: known.checkpoint_bytes,
-            recent: to_base64(&known.recent),
-        }
-    }
-
-    fn known(self) -> Option<Known> {
-        let parts: Option<Vec<Bytes32>> = self.parts.iter().map(|part| from_hex(part)).collect();
-        Some(Known {
-            turn: self.turn,
-            path: self.path,
-            origin: self.origin,
-            first: self.first,
-            frontier: Frontier { size: self.head.id, parts: parts? },
-            head: self.head,
-            key: SealKey::read(&self.key)?,
-            signing: SigningSeed::read(&self.signing)?,
-            checkpoint_bytes: self.checkpoint_bytes,
-            recent: from_base64(&self.recent)?,
-        })
-    }
-}
 
 /// The state file of a trail.
 #[derive(Debug)]
@@ -200,15 +66,19 @@ impl Register {
 
     /// Finds the state file of a trail that starts with this record and was moved to another path since.
     pub(crate) fn find_moved(folder: &Path, first: &str) -> io::Result<Option<(PathBuf, Known)>> {
+        let mut found = None;
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             let Ok(file) = open_regular(&path) else { continue };
             let Ok(Some(known)) = (Self { file }).read() else { continue };
-            if known.first.as_deref() == Some(first) && fs::symlink_metadata(&known.path).is_err() {
-                return Ok(Some((path, known)));
+            let is_newer =
+                found.as_ref().is_none_or(|(_, found): &(PathBuf, Known)| found.head.id < known.head.id);
+            if is_newer && known.first.as_deref() == Some(first) && fs::symlink_metadata(&known.path).is_err()
+            {
+                found = Some((path, known));
             }
         }
-        Ok(None)
+        Ok(found)
     }
 
     /// Locks the file, and waits for other processes.
@@ -241,21 +111,19 @@ impl Register {
         if u64::try_from(line.len()).unwrap_or(u64::MAX) > PLACE_BYTES {
             return Err(io::Error::other("the trail state has too many entries"));
         }
-        self.file.write_all_at(line.as_bytes(), place * PLACE_BYTES)?;
+        if let Err(error) = self.file.write_all_at(line.as_bytes(), place * PLACE_BYTES) {
+            // Half of the only state would be a file that cannot be read, instead of a new one.
+            if known.turn == 1 {
+                self.file.set_len(0).ok();
+            }
+            return Err(error);
+        }
         if is_lasting {
             self.file.sync_data()?;
             let older = (1 - place) * PLACE_BYTES;
             self.file.write_all_at(&vec![0; usize::try_from(PLACE_BYTES).unwrap_or(0)], older)?;
         }
         Ok(())
-    }
-}
-
-impl Register {
-    /// Deletes the state of the trail.
-    pub(crate) fn forget(&self) -> io::Result<()> {
-        self.file.set_len(0)?;
-        self.file.sync_data()
     }
 }
 
@@ -296,7 +164,10 @@ fn read_at_most(file: &File, bytes: &mut [u8], from: u64) -> io::Result<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::known::MAX_RECENT_BYTES;
     use super::*;
+    use crate::bytes::from_hex;
+    use crate::checkpoint::PREFIX_BYTES;
 
     fn site() -> (tempfile::TempDir, Register, Known) {
         let folder = tempfile::tempdir().unwrap();

@@ -6,18 +6,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::AuditError;
-use crate::event::AuditEvent;
-use crate::field;
-use crate::kind::{EventKind, EventSeverity};
 use crate::opening::{BESIDE, WRITERS, beside, resolved};
 use crate::record::Head;
-use crate::register::Register;
-use crate::trail::{AuditOptions, AuditTrail, Recorded};
+use crate::register::{Known, Register, Rotation};
+use crate::trail::{AuditOptions, AuditTrail};
 
 /// What became of a trail that was set aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rotated {
+    /// The new name of the trail.
+    pub to: PathBuf,
     /// Where it ended, as far as that is known: by itself where it was as it was written, else by the register.
     pub before: Head,
     /// Why it could not be gone on with, if it could not.
@@ -25,7 +24,8 @@ pub struct Rotated {
 }
 
 impl AuditTrail {
-    /// Sets a trail aside, under another name, and begins a new one in its place, whose first record says so.
+    /// Sets a trail aside, under another name, and begins a new one in its place, whose first record says so. A rotation that was
+    /// interrupted is finished instead, under the name that it has.
     ///
     /// # Errors
     /// When a run is under way in it, when something has the other name already, or when it cannot be renamed.
@@ -36,33 +36,65 @@ impl AuditTrail {
             source: source.into(),
         };
         let (path, to) = (&resolved(path).map_err(unusable)?, &resolved(to).map_err(unusable)?);
-        let rotated = state(path, &options).map_err(unusable)?;
-        let register = options.register.as_deref();
-        let register = register.map(|folder| Register::open(folder, path)).transpose().map_err(unusable)?;
-        {
-            let _locked = register.as_ref().map(Register::lock).transpose().map_err(unusable)?;
-            set_aside(path, to).map_err(unusable)?;
-            register.as_ref().map(Register::forget).transpose().map_err(unusable)?;
+        if let Some(rotated) = finish_interrupted(path, &options) {
+            return Ok(rotated);
         }
-        let event =
-            AuditEvent::new(EventKind::TrailBegun).with(field::SET_ASIDE, to.to_string_lossy().into_owned());
-        let event =
-            event.with(field::RECORDS, rotated.before.id).with(field::LAST, rotated.before.hash.clone());
-        let event = match &rotated.wrong {
-            None => event,
-            Some(wrong) => {
-                AuditEvent { severity: Some(EventSeverity::High), ..event }.with(field::WRONG, wrong.as_str())
-            }
+        let rotated = state(path, to, &options).map_err(unusable)?;
+        check_free(to).map_err(unusable)?;
+        let (before, wrong) = (rotated.before.clone(), rotated.wrong.clone());
+        let rotation = Rotation { to: to.clone(), before, wrong, is_moved: false };
+        let Some(folder) = options.register.as_deref() else {
+            move_files(path, to).map_err(unusable)?;
+            return Self::open(path, options)?.append_draft(&rotation).map(|()| rotated);
         };
-        match Self::open(path, options)?.record(event)? {
-            Recorded::Kept(_) => Ok(rotated),
-            Recorded::Lost(error) => Err(error),
-        }
+        let register = Register::open(folder, path).map_err(unusable)?;
+        begin(path, &register, rotation).map_err(unusable)?;
+        finish(folder, path, &register).map_err(unusable)?;
+        Self::open(path, options)?.write_what_is_due()?;
+        Ok(rotated)
     }
 }
 
+/// Finishes a rotation that was interrupted, if there is one and it can be.
+fn finish_interrupted(path: &Path, options: &AuditOptions) -> Option<Rotated> {
+    let register = Register::find(options.register.as_deref()?, path).ok().flatten()?;
+    let Rotation { to, before, wrong, .. } = register.read().ok().flatten()?.rotation?;
+    let trail = AuditTrail::open(path, options.clone()).ok()?;
+    trail.write_what_is_due().ok()?;
+    Some(Rotated { to, before, wrong })
+}
+
+/// Stores in the register that a trail is rotated. Whatever becomes of this process, the rotation is then finished.
+fn begin(path: &Path, register: &Register, rotation: Rotation) -> io::Result<()> {
+    let _locked = register.lock()?;
+    // A register that cannot be read is one reason to rotate.
+    let known = register.read().ok().flatten();
+    let mut known = known.map_or_else(|| Known::new(path), Ok)?;
+    known.rotation = Some(rotation);
+    register.write(&mut known, true)
+}
+
+/// Finishes the rotation that a process has begun, up to the first record of the new trail, which the next that writes to it
+/// puts before its own.
+pub(crate) fn finish(folder: &Path, path: &Path, register: &Register) -> io::Result<()> {
+    let begun = |known: Option<Known>| known.filter(Known::is_being_moved);
+    if begun(register.read().ok().flatten()).is_none() {
+        return Ok(());
+    }
+    let _locked = register.lock()?;
+    let Some(mut known) = begun(register.read()?) else { return Ok(()) };
+    let Some(rotation) = known.rotation.take() else { return Ok(()) };
+    move_files(path, &rotation.to)?;
+    // The archive stays known, so that `verify` finds what is changed in it.
+    if known.head.id > 0 && fs::symlink_metadata(&rotation.to).is_ok() {
+        Register::open(folder, &rotation.to)?.write(&mut known.at(&rotation.to), true)?;
+    }
+    let mut next = known.succeeded(Rotation { is_moved: true, ..rotation })?;
+    register.write(&mut next, true)
+}
+
 /// Looks whether a trail is as it was written.
-fn state(path: &Path, options: &AuditOptions) -> io::Result<Rotated> {
+fn state(path: &Path, to: &Path, options: &AuditOptions) -> io::Result<Rotated> {
     // What there is of one that is gone is all gone: opening it would make a new one.
     let opened = match fs::symlink_metadata(path) {
         Ok(_) => AuditTrail::open(path, options.clone()).and_then(|trail| trail.verify(None)),
@@ -76,9 +108,12 @@ fn state(path: &Path, options: &AuditOptions) -> io::Result<Rotated> {
         }
         Ok(verified) => {
             let wrong = verified.faults.first().map(ToString::to_string);
-            Ok(Rotated { before: verified.head, wrong })
+            Ok(Rotated { to: to.to_owned(), before: verified.head, wrong })
         }
-        Err(error) => Ok(Rotated { before: known(path, options), wrong: Some(error.to_string()) }),
+        Err(error) => {
+            let (before, wrong) = (known(path, options), Some(error.to_string()));
+            Ok(Rotated { to: to.to_owned(), before, wrong })
+        }
     }
 }
 
@@ -88,16 +123,30 @@ fn known(path: &Path, options: &AuditOptions) -> Head {
     found.and_then(|register| register.read().ok().flatten()).map_or_else(Head::default, |known| known.head)
 }
 
-/// Renames all that belongs to the trail but the folder of its writers, who may go on with the new one.
-fn set_aside(path: &Path, to: &Path) -> io::Result<()> {
-    let files = || BESIDE.iter().filter(|ending| **ending != WRITERS).chain(&[""]);
-    if let Some(taken) = files().map(|ending| beside(to, ending)).find(|to| fs::symlink_metadata(to).is_ok())
-    {
-        let there: PathBuf = taken;
-        return Err(io::Error::other(format!("{} already exists", there.display())));
+/// The endings of all files that belong to a trail. Its writers stay: they may go on with the new one. The trail itself comes
+/// first: without what lies beside it, it is not at its place any more.
+fn endings() -> impl Iterator<Item = &'static str> {
+    std::iter::once("").chain(BESIDE.iter().copied().filter(|ending| *ending != WRITERS))
+}
+
+/// Checks that nothing has one of the new names.
+fn check_free(to: &Path) -> io::Result<()> {
+    let mut names = endings().map(|ending| beside(to, ending));
+    match names.find(|to| fs::symlink_metadata(to).is_ok()) {
+        Some(taken) => Err(io::Error::other(format!("{} already exists", taken.display()))),
+        None => Ok(()),
     }
-    files().try_for_each(|ending| match fs::rename(beside(path, ending), beside(to, ending)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+}
+
+/// Renames the files that were not renamed yet.
+fn move_files(path: &Path, to: &Path) -> io::Result<()> {
+    endings().map(|ending| (beside(path, ending), beside(to, ending))).try_for_each(|(from, to)| {
+        if fs::symlink_metadata(&from).is_err() {
+            return Ok(());
+        }
+        match fs::symlink_metadata(&to) {
+            Ok(_) => Err(io::Error::other(format!("{} already exists", to.display()))),
+            Err(_) => fs::rename(from, to),
+        }
     })
 }

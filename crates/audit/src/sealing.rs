@@ -2,17 +2,18 @@
 #![expect(clippy::disallowed_methods, reason = "reads and writes the file of checkpoints")]
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::anchor::Anchor;
-use crate::checkpoint::{Checkpoint, PREFIX_BYTES, Said};
-use crate::checkpoint_file::{CheckpointFile, MAX_CHECKPOINT_BYTES};
-use crate::error::{AuditError, Disagreement};
+use crate::checkpoint::{PREFIX_BYTES, Said};
+use crate::checkpoint_file::{CheckpointFile, MAX_CHECKPOINT_BYTES, Notes};
+use crate::error::{AuditError, Disagreement, Displaced};
 use crate::record::AuditRecord;
 use crate::register::{Known, Register};
+use crate::rotation;
 use crate::store::{Seal, Store};
 use crate::verify::Beside;
 use stockade_files::open_regular;
@@ -43,6 +44,8 @@ impl Sealing {
     pub(crate) fn find(folder: &Path, path: &Path, anchors: Vec<Anchor>) -> Result<Self, AuditError> {
         let failed = |error| unusable(path, "opening its register", error);
         let register = Register::open(folder, path).map_err(failed)?;
+        rotation::finish(folder, path, &register)
+            .map_err(|error| unusable(path, "finishing its rotation", error))?;
         if fs::symlink_metadata(path).is_err()
             && let Some(known) = register.read().map_err(failed)?.filter(|known| known.head.id > 0)
         {
@@ -88,8 +91,10 @@ impl Sealing {
             let Some((old, mut known)) = moved else {
                 return Err(disagrees(&self.path, Disagreement::Unknown));
             };
-            fs::remove_file(old).map_err(failed)?;
             known.path = self.path.clone();
+            // If this process is killed in between, both know the trail.
+            self.register.write(&mut known, true).map_err(failed)?;
+            fs::remove_file(old).map_err(failed)?;
             return Ok(known);
         }
         if checkpoint_bytes(&self.path).map_err(failed)? > 0 {
@@ -112,8 +117,14 @@ impl Sealing {
         store.check_place()?;
         let known = self.register.read().map_err(failed)?;
         let mut known = known.ok_or_else(|| disagrees(&self.path, Disagreement::Unknown))?;
+        if known.is_being_moved() {
+            return Err(AuditError::Displaced { path: self.path.clone(), how: Displaced::Gone });
+        }
         self.catch_up(&mut known, store)?;
         let before = known.head.clone();
+        if let Some(rotation) = known.rotation.take().filter(|_| known.head.id == 0) {
+            store.append(vec![rotation.draft()], now, &mut |record| known.seal(record))?;
+        }
         let done = act(store, &mut |record: &mut AuditRecord| known.seal(record))?;
         if known.head == before {
             return Ok(done);
@@ -159,19 +170,21 @@ impl Sealing {
             return Ok(());
         }
         let differs = || disagrees(&self.path, Disagreement::Checkpoints);
-        let text = read_checkpoints(&checkpoint_path(&self.path)).map_err(failed)?;
-        let from = usize::try_from(known.checkpoint_bytes).unwrap_or(usize::MAX);
-        let more = text.get(from..).ok_or_else(differs)?;
-        for checkpoint in Checkpoint::read_all(more).map_err(|_| differs())? {
-            let since = known.head.id.checked_sub(checkpoint.size).ok_or_else(differs)?;
-            if !checkpoint.is_signed_by(&known.public()) {
-                return Err(differs());
-            }
-            known.signing = known.signing.next();
-            let since = usize::try_from(since).unwrap_or(usize::MAX).saturating_mul(PREFIX_BYTES);
-            known.recent.drain(..known.recent.len().saturating_sub(since));
+        let path = checkpoint_path(&self.path);
+        let mut file = open_regular(&path).map_err(failed)?;
+        if length < known.checkpoint_bytes {
+            return Err(differs());
         }
-        known.checkpoint_bytes = length;
+        file.seek(SeekFrom::Start(known.checkpoint_bytes)).map_err(failed)?;
+        for checkpoint in Notes::new(BufReader::new(file.take(MAX_CHECKPOINT_BYTES))) {
+            match checkpoint {
+                Ok(checkpoint) => known.take_checkpoint(&checkpoint).ok_or_else(differs)?,
+                Err(error) if error.is_torn(&known.origin) => {
+                    cut(&path, known.checkpoint_bytes).map_err(failed)?;
+                }
+                Err(_) => return Err(differs()),
+            }
+        }
         Ok(())
     }
 
@@ -249,7 +262,20 @@ pub(crate) fn append(path: &Path, text: &str) -> io::Result<()> {
     let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
     let mut options = OpenOptions::new();
     let mut file = options.append(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
-    file.write_all(text.as_bytes())?;
+    let before = file.metadata()?.len();
+    if let Err(error) = file.write_all(text.as_bytes()) {
+        // Half a checkpoint would be in the way of the next.
+        file.set_len(before).ok();
+        return Err(error);
+    }
+    file.sync_data()
+}
+
+/// Cuts off everything behind the checkpoints.
+fn cut(path: &Path, length: u64) -> io::Result<()> {
+    let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    let file = OpenOptions::new().write(true).custom_flags(flags).open(path)?;
+    file.set_len(length)?;
     file.sync_data()
 }
 

@@ -21,7 +21,7 @@ use crate::opening::{BESIDE, WRITERS, beside, open_store, open_store_to_read, re
 use crate::query::AuditQuery;
 use crate::receipt::{self, NoReceipt, Receipt};
 use crate::record::{AuditRecord, Draft, Head};
-use crate::register::{Known, Register};
+use crate::register::{Known, Register, Rotation};
 use crate::sealing::{self, Due, Sealing, check_unsealed};
 use crate::store::{Seal, Store};
 use crate::verify::{Beside, Verified, verify};
@@ -202,13 +202,16 @@ impl AuditTrail {
     pub fn open_to_read_beside(path: &Path, register: Option<&Path>) -> Result<Self, AuditError> {
         // What is not there has no place either.
         let (named, path) = (path.to_owned(), resolved(path).unwrap_or_else(|_| path.to_owned()));
-        if let Some(known) = known(register, &path)?
-            && known.head.id > 0
-            && std::fs::symlink_metadata(&path).is_err()
-        {
-            return Err(AuditError::Disagrees { path, why: Disagreement::Gone { records: known.head.id } });
-        }
-        let store = Mutex::new(open_store_to_read(&named)?);
+        let known = known(register, &path)?;
+        let (records, rotation) = known.map_or((0, None), |known| (known.head.id, known.rotation));
+        let store = match (open_store_to_read(&named), rotation) {
+            // The new trail is missing, or not begun.
+            (Err(_), Some(Rotation { to, .. })) => return Err(AuditError::Rotating { path, to }),
+            (Err(_), None) if records > 0 && std::fs::symlink_metadata(&path).is_err() => {
+                return Err(AuditError::Disagrees { path, why: Disagreement::Gone { records } });
+            }
+            (opened, _) => Mutex::new(opened?),
+        };
         let options = AuditOptions { register: register.map(Path::to_path_buf), ..AuditOptions::default() };
         let inner =
             Inner { path, named, store, sealing: None, writer: None, options, clock: SystemTime::now };
@@ -449,6 +452,18 @@ impl AuditTrail {
             }
             (written, ..) => written,
         }
+    }
+
+    /// Writes what another process could not put on record.
+    pub(crate) fn write_what_is_due(&self) -> Result<(), AuditError> {
+        self.write(Due::Now, &mut |_, _, _| Ok(()))
+    }
+
+    /// Puts the first record of a trail that no register knows on record.
+    pub(crate) fn append_draft(&self, rotation: &Rotation) -> Result<(), AuditError> {
+        self.write(Due::Now, &mut |store, now, seal| {
+            store.append(vec![rotation.draft()], now, seal).map(drop)
+        })
     }
 
     fn write_once<T>(&self, store: &mut dyn Store, due: Due, act: Write<'_, T>) -> Result<T, AuditError> {

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ops::ControlFlow;
 
-use crate::bytes::from_hex;
+use crate::bytes::{Bytes32, from_hex};
 use crate::checkpoint_file::CheckpointFile;
 use crate::field;
 use crate::kind::EventPhase;
 use crate::marks::{Mark, Marks, Reference};
 use crate::merkle::Frontier;
 use crate::record::{AuditRecord, Head};
-use crate::register::Known;
+use crate::register::{Known, with_seal};
 use crate::store::{Entry, Store};
 
 /// The most faults that a report names.
@@ -108,6 +108,8 @@ pub enum FaultKind {
     NotTheRegistered,
     /// It was added without the key.
     Unsealed,
+    /// Up to this record, seals were removed or replaced.
+    Resealed,
     /// Records behind it are missing that the register knows.
     Fewer {
         /// How many records it knows.
@@ -173,6 +175,8 @@ struct Check<'b> {
     marks: Marks<'b>,
     referred: Marks<'b>,
     frontier: Frontier,
+    /// The digest of the seals so far.
+    seals: Bytes32,
     met_expected: bool,
     records: u64,
     head: Head,
@@ -197,6 +201,7 @@ impl<'b> Check<'b> {
             met_expected: beside.expected.is_none_or(|expected| expected.id == 0),
             beside,
             frontier: Frontier::default(),
+            seals: Bytes32::default(),
             records: 0,
             head: Head::default(),
             open: HashSet::new(),
@@ -225,11 +230,15 @@ impl<'b> Check<'b> {
 
     /// The register knows the digest of one record, and with it all before, and can tell the seals of those behind.
     fn register(&mut self, record: &AuditRecord) {
+        self.seals = with_seal(&self.seals, record);
         let Some(known) = &mut self.beside.known else { return };
         let Registered::Known(records) = self.registered else { return };
         let fault = match record.id.cmp(&records) {
             Ordering::Less => None,
-            Ordering::Equal => (record.hash != known.head.hash).then_some(FaultKind::NotTheRegistered),
+            Ordering::Equal if record.hash != known.head.hash => Some(FaultKind::NotTheRegistered),
+            Ordering::Equal => {
+                known.seals.is_some_and(|seals| seals != self.seals).then_some(FaultKind::Resealed)
+            }
             Ordering::Greater => (!known.accept(record)).then_some(FaultKind::Unsealed),
         };
         if let Some(kind) = fault {
@@ -360,6 +369,9 @@ impl fmt::Display for Fault {
             }
             FaultKind::Unsealed => {
                 write!(f, "record {id} was not written by Stockade on this machine: its seal is wrong")
+            }
+            FaultKind::Resealed => {
+                write!(f, "the seals of the records up to {id} are not those that were written")
             }
             FaultKind::Fewer { known } => {
                 write!(

@@ -6,6 +6,7 @@ mod anchored;
 mod attacked;
 mod faults;
 mod head;
+mod kills;
 mod pipes;
 #[cfg(feature = "sqlite")]
 mod planted;

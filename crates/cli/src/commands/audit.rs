@@ -204,6 +204,9 @@ pub(super) fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
     if let Err(error @ AuditError::Disagrees { .. }) = &opened {
         return Err(Failure::found(error));
     }
+    if let Err(error @ AuditError::Rotating { .. }) = &opened {
+        return Err(Failure::incomplete(error));
+    }
     if !path.exists() {
         let nothing = Failure::incomplete(format_args!("no audit trail in {}", path.display()));
         return Err(nothing.with_help(

@@ -29,6 +29,7 @@ struct SetAside {
 pub(super) fn rotate(path: &Path, to: Option<&Path>, format: Format) -> Result<Exit, Failure> {
     let to = to.map_or_else(|| named_after_now(path), Path::to_path_buf);
     let rotated = AuditTrail::rotate(path, trail::options(None), &to).map_err(|error| unreadable(&error))?;
+    let to = &rotated.to;
     let last = audit_text::head(&rotated.before);
     let printed = match format {
         Format::Json => {
@@ -41,7 +42,7 @@ pub(super) fn rotate(path: &Path, to: Option<&Path>, format: Format) -> Result<E
                 .map(|wrong| format!("warning: the old trail was changed: {}\n", escape(&wrong)));
             format!(
                 "moved to {}, whose last record is {last}\n{}",
-                escape_path(&to),
+                escape_path(to),
                 wrong.unwrap_or_default()
             )
         }
