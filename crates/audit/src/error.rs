@@ -184,6 +184,8 @@ pub enum Displaced {
     Replaced,
     /// It has a second name.
     Linked,
+    /// Other users may write to it.
+    Writable,
 }
 
 impl fmt::Display for Displaced {
@@ -199,6 +201,9 @@ impl fmt::Display for Displaced {
             }
             Self::Linked => {
                 "has another hard link, through which it could be changed; delete one of the links"
+            }
+            Self::Writable => {
+                "is writable by other users, who could change it; run `stockade audit verify`, then `chmod 600` on it"
             }
         })
     }

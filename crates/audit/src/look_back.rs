@@ -11,13 +11,22 @@ use crate::store::Store;
 /// How many of the newest records are looked at, and how many others.
 const LOOKED_AT: u64 = 64;
 
+/// Whether each record has a seal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seals {
+    /// A register seals them.
+    Required,
+    /// There is no register.
+    Missing,
+}
+
 /// Whether some records are as they were written, and follow each other.
 ///
 /// # Errors
 /// When one is not, or the random number cannot be had.
-pub(crate) fn look_back(path: &Path, store: &dyn Store) -> Result<(), AuditError> {
+pub(crate) fn look_back(path: &Path, store: &dyn Store, seals: Seals) -> Result<(), AuditError> {
     let newest = store.head()?.id.saturating_sub(LOOKED_AT);
-    look(path, store, newest)?;
+    look(path, store, newest, seals)?;
     if newest == 0 {
         return Ok(());
     }
@@ -26,17 +35,18 @@ pub(crate) fn look_back(path: &Path, store: &dyn Store) -> Result<(), AuditError
         doing: "selecting records",
         source: std::io::Error::from(error).into(),
     })?;
-    look(path, store, chosen.checked_rem(newest).unwrap_or_default())
+    look(path, store, chosen.checked_rem(newest).unwrap_or_default(), seals)
 }
 
 /// Looks at the records behind this number.
-fn look(path: &Path, store: &dyn Store, behind: u64) -> Result<(), AuditError> {
+fn look(path: &Path, store: &dyn Store, behind: u64, seals: Seals) -> Result<(), AuditError> {
     let mut before = (behind == 0).then(|| BEGINNING.to_owned());
     let mut id = behind + 1;
     let mut is_wrong = false;
     store.each_link_behind(behind, &mut |link| {
         let follows = before.as_ref().is_none_or(|before| before == link.prev);
-        is_wrong = link.id != id || !follows || link.digest != link.hash;
+        let is_stripped = seals == Seals::Required && !link.is_sealed;
+        is_wrong = link.id != id || !follows || link.digest != link.hash || is_stripped;
         if is_wrong || id == behind + LOOKED_AT {
             return ControlFlow::Break(());
         }

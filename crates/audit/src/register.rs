@@ -9,7 +9,7 @@ mod known;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,6 +19,8 @@ use sha2::{Digest as _, Sha256};
 use crate::lock_wait::{self, LockMode};
 use crate::private::create_private_folder;
 use known::Written;
+#[cfg(feature = "sqlite")]
+pub(crate) use known::mark_of_run;
 pub(crate) use known::{Known, Rotation, with_seal};
 use stockade_files::open_regular;
 use stockade_text::to_hex;
@@ -32,6 +34,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// The state file of a trail.
 #[derive(Debug)]
 pub(crate) struct Register {
+    path: PathBuf,
     file: File,
 }
 
@@ -52,13 +55,14 @@ impl Register {
             }
             opened => opened,
         };
-        Ok(Self { file: opened? })
+        Ok(Self { path, file: opened? })
     }
 
     /// Opens the state file of the trail at this path for reading. Returns `None` if it does not exist.
     pub(crate) fn find(folder: &Path, trail: &Path) -> io::Result<Option<Self>> {
-        match open_regular(&file_of(folder, trail)) {
-            Ok(file) => Ok(Some(Self { file })),
+        let path = file_of(folder, trail);
+        match open_regular(&path) {
+            Ok(file) => Ok(Some(Self { path, file })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -70,7 +74,7 @@ impl Register {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             let Ok(file) = open_regular(&path) else { continue };
-            let Ok(Some(known)) = (Self { file }).read() else { continue };
+            let Ok(Some(known)) = (Self { path: path.clone(), file }).read() else { continue };
             let is_newer =
                 found.as_ref().is_none_or(|(_, found): &(PathBuf, Known)| found.head.id < known.head.id);
             if is_newer && known.first.as_deref() == Some(first) && fs::symlink_metadata(&known.path).is_err()
@@ -79,6 +83,13 @@ impl Register {
             }
         }
         Ok(found)
+    }
+
+    /// Whether the file still has its name.
+    pub(crate) fn is_in_place(&self) -> io::Result<bool> {
+        let open = self.file.metadata()?;
+        let found = fs::symlink_metadata(&self.path);
+        Ok(found.is_ok_and(|found| (found.dev(), found.ino()) == (open.dev(), open.ino())))
     }
 
     /// Locks the file, and waits for other processes.
@@ -164,9 +175,7 @@ fn read_at_most(file: &File, bytes: &mut [u8], from: u64) -> io::Result<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::known::MAX_RECENT_BYTES;
     use super::*;
-    use crate::bytes::from_hex;
     use crate::checkpoint::PREFIX_BYTES;
 
     fn site() -> (tempfile::TempDir, Register, Known) {
@@ -189,26 +198,6 @@ mod tests {
         let found = Register::find(folder.path(), Path::new("/srv/audit.db")).unwrap().unwrap();
         assert_eq!(found.read().unwrap(), Some(known));
         assert!(Register::find(folder.path(), Path::new("/srv/other.db")).unwrap().is_none());
-    }
-
-    #[test]
-    fn a_long_trail_without_a_state_file_is_adopted() {
-        use crate::{AuditEvent, EventKind, record::Draft};
-        let (_folder, register, mut known) = site();
-        for micros in 0..3_000 {
-            let draft = Draft {
-                event: AuditEvent::new(EventKind::ToolAllowed).made_safe(&crate::Redactor::default()),
-                run: None,
-                writer: "w".to_owned(),
-            };
-            let record = known.head.follow(draft, crate::Timestamp::from_micros(micros));
-            known.adopt(&record);
-        }
-        register.write(&mut known, true).unwrap();
-        assert_eq!(register.read().unwrap().as_ref(), Some(&known));
-        assert_eq!(known.head.id, 3_000);
-        let newest = from_hex(&known.head.hash).unwrap();
-        assert!(known.recent.ends_with(&newest[..PREFIX_BYTES]) && known.recent.len() >= MAX_RECENT_BYTES);
     }
 
     /// After an interrupted write, the previous state can still be read.

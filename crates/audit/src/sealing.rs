@@ -1,11 +1,16 @@
 //! Seals what is written to a trail, and finds that the trail is another than the one that is known.
-#![expect(clippy::disallowed_methods, reason = "reads and writes the file of checkpoints")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads and writes the file of checkpoints, and asks how much time has passed"
+)]
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use crate::anchor::Anchor;
 use crate::checkpoint::{PREFIX_BYTES, Said};
@@ -22,11 +27,16 @@ use stockade_text::Timestamp;
 /// How many records there are at most between two checkpoints.
 const CHECKPOINT_EVERY: usize = 64;
 
+/// For how long it is taken for granted that the register is at its place.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(500);
+
 /// What seals a trail.
 #[derive(Debug)]
 pub(crate) struct Sealing {
     path: PathBuf,
     register: Register,
+    /// When the register was last seen at its place.
+    looked: Mutex<Instant>,
     anchors: Vec<Anchor>,
 }
 
@@ -51,7 +61,7 @@ impl Sealing {
         {
             return Err(disagrees(path, Disagreement::Gone { records: known.head.id }));
         }
-        Ok(Self { path: path.to_owned(), register, anchors })
+        Ok(Self { path: path.to_owned(), register, looked: Mutex::new(Instant::now()), anchors })
     }
 
     /// Whether the trail that was opened is the one that is known. One that is new becomes known.
@@ -64,6 +74,9 @@ impl Sealing {
             None => self.begin(folder, store)?,
         };
         self.catch_up(&mut now_known, store)?;
+        if let Some(marks) = now_known.open_runs {
+            store.check_runs(marks)?;
+        }
         if now_known.checkpoint_bytes == 0 {
             self.register.write(&mut now_known, true).map_err(failed)?;
             self.checkpoint(&mut now_known, now)?;
@@ -74,33 +87,23 @@ impl Sealing {
         self.register.write(&mut now_known, true).map_err(failed)
     }
 
-    /// What is known of a trail that no register has: nothing if it is new, all of it if it was written before there was a
-    /// register. One that was sealed by another register could be anybody's.
+    /// What is known of a trail that no register has: nothing, because it is new. One that has records could be written anew from
+    /// its first record on, unless it was moved here.
     fn begin(&self, folder: &Path, store: &dyn Store) -> Result<Known, AuditError> {
         let failed = |error| unusable(&self.path, "making its register", error);
-        let mut known = Known::new(&self.path).map_err(failed)?;
-        let mut is_sealed = false;
-        store.each_behind(0, &mut |record| {
-            is_sealed |= record.seal.is_some();
-            known.adopt(&record);
-            ControlFlow::Continue(())
-        })?;
-        if is_sealed {
-            let first = known.first.unwrap_or_default();
+        if let Some(first) = first_digest(store)? {
             let moved = Register::find_moved(folder, &first).map_err(failed)?;
-            let Some((old, mut known)) = moved else {
-                return Err(disagrees(&self.path, Disagreement::Unknown));
-            };
-            known.path = self.path.clone();
+            let (old, known) = moved.ok_or_else(|| disagrees(&self.path, Disagreement::Unknown))?;
+            let mut known = known.at(&self.path);
             // If this process is killed in between, both know the trail.
             self.register.write(&mut known, true).map_err(failed)?;
             fs::remove_file(old).map_err(failed)?;
             return Ok(known);
         }
-        if checkpoint_bytes(&self.path).map_err(failed)? > 0 {
-            return Err(disagrees(&self.path, Disagreement::Unknown));
+        match checkpoint_bytes(&self.path).map_err(failed)? {
+            0 => Known::new(&self.path).map_err(failed),
+            _ => Err(disagrees(&self.path, Disagreement::Unknown)),
         }
-        Ok(known)
     }
 
     /// Lets `act` write to the trail, which seals each record as it is made.
@@ -113,6 +116,7 @@ impl Sealing {
     ) -> Result<T, AuditError> {
         let failed = |error| unusable(&self.path, "writing to its register", error);
         let _locked = self.register.lock().map_err(failed)?;
+        self.check_register()?;
         // What is known is known of the file that is there.
         store.check_place()?;
         let known = self.register.read().map_err(failed)?;
@@ -135,6 +139,24 @@ impl Sealing {
         }
         self.register.write(&mut known, is_due).map_err(failed)?;
         Ok(done)
+    }
+
+    /// Checks that the register still has its name: seals by a key that is in no file could not be checked later. A process that
+    /// ends soon does not look again.
+    fn check_register(&self) -> Result<(), AuditError> {
+        let mut looked = self.looked.lock().map_err(|_| AuditError::Poisoned)?;
+        if looked.elapsed() < LOOK_AGAIN_AFTER {
+            return Ok(());
+        }
+        *looked = Instant::now();
+        match self
+            .register
+            .is_in_place()
+            .map_err(|error| unusable(&self.path, "looking for its register", error))?
+        {
+            true => Ok(()),
+            false => Err(disagrees(&self.path, Disagreement::Unknown)),
+        }
     }
 
     /// Takes in what was written and could not be put into the register: a process may be killed in between.
@@ -218,6 +240,16 @@ impl Sealing {
 pub(crate) fn checkpoints(path: &Path, beside: &mut Beside<'_>) {
     let (known, unsound) = (beside.known.as_ref(), &mut beside.unsound);
     beside.checkpoints = CheckpointFile::check(&checkpoint_path(path), known, unsound);
+}
+
+/// Returns the digest of the first record.
+pub(crate) fn first_digest(store: &dyn Store) -> Result<Option<String>, AuditError> {
+    let mut first = None;
+    store.each_behind(0, &mut |record| {
+        first = Some(record.hash);
+        ControlFlow::Break(())
+    })?;
+    Ok(first)
 }
 
 /// Whether a trail is sealed, which only its register can go on with.

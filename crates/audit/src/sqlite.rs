@@ -1,5 +1,6 @@
 //! Records in an SQLite database: read by anybody's tools while it is written to.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -9,12 +10,14 @@ use rusqlite::{
 };
 use serde_json::value::RawValue;
 
+use crate::detail::Detail;
 use crate::digest::Digested;
 use crate::error::{AuditError, Disagreement};
 use crate::kind::EventPhase;
 use crate::query::AuditQuery;
 use crate::record::{AuditRecord, Draft, Head, OpenRun};
 use crate::recovery::cut_off;
+use crate::register::mark_of_run;
 use crate::schema::{self, FORM};
 use crate::select::{Bounds, Select};
 use crate::store::{Ask, Entry, Link, Seal, Store};
@@ -39,6 +42,7 @@ const COUNTED: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'audit_event
 /// ten waits for the disk longer. SQLite's own limit does not help: where each process writes once and ends, none finds
 /// out that the journal was moved and can begin anew.
 const MAX_KEPT_JOURNAL: u64 = 64 * 4120;
+const OPEN_RUN: &str = "INSERT INTO audit_open_runs (run, start) VALUES (?1, ?2)";
 const OPEN_RUNS: &str = "SELECT e.run, e.writer, e.agent, e.skill FROM audit_open_runs o JOIN audit_events e ON e.id = o.start \
                          WHERE e.run = o.run ORDER BY o.start";
 
@@ -144,6 +148,29 @@ impl SqliteTrail {
         synced.map_err(|error| unusable(&self.path, "waiting for the disk", error))
     }
 
+    /// Lists the open runs as the records tell them: an attacker has edited the list.
+    fn list_runs_anew(&self) -> Result<(), AuditError> {
+        let mut open = BTreeMap::new();
+        self.each_behind(0, &mut |record| {
+            match (record.phase(), &record.run) {
+                (EventPhase::Start, Some(run)) => drop(open.insert(run.clone(), record.id)),
+                (EventPhase::End, Some(run)) => drop(open.remove(run)),
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        })?;
+        let replace = || -> Result<(), rusqlite::Error> {
+            let transaction = self.connection.unchecked_transaction()?;
+            transaction.execute("DELETE FROM audit_open_runs", [])?;
+            for (run, start) in &open {
+                let start = i64::try_from(*start).unwrap_or(i64::MAX);
+                transaction.execute(OPEN_RUN, params![run, start])?;
+            }
+            transaction.commit()
+        };
+        replace().map_err(|error| self.unusable("listing the open runs anew", error))
+    }
+
     fn check_places(&self) -> Result<(), AuditError> {
         self.places.iter().try_for_each(TrailFile::check)
     }
@@ -200,6 +227,13 @@ impl Store for SqliteTrail {
         // It may have been taken away, with what was just written to it.
         self.check_places()?;
         Ok(head)
+    }
+
+    fn check_runs(&self, marks: u64) -> Result<(), AuditError> {
+        let listed = listed_runs(&self.connection);
+        let listed = listed.map_err(|error| self.unusable("reading which runs are open", error))?;
+        let found = listed.iter().fold(0_u64, |sum, run| sum.wrapping_add(mark_of_run(run)));
+        if found == marks { Ok(()) } else { self.list_runs_anew() }
     }
 
     /// A start that comes behind this look is that of a writer who is alive.
@@ -334,6 +368,12 @@ impl Store for SqliteTrail {
         strange.into_iter().chain(pages::damage(&self.path, &self.connection)).collect()
     }
 
+    fn listed_runs(&self) -> Result<Option<Vec<String>>, AuditError> {
+        // An older form is read as it is.
+        let listed = listed_runs(&self.connection);
+        listed.map(Some).map_err(|error| self.unusable("reading which runs are open", error))
+    }
+
     fn last_written(&self) -> Result<u64, AuditError> {
         counted(&self.path, &self.connection)
     }
@@ -449,10 +489,7 @@ fn write(connection: &Connection, record: &AuditRecord) -> Result<usize, rusqlit
     ])?;
     match record.phase() {
         EventPhase::Start => {
-            connection.execute(
-                "INSERT INTO audit_open_runs (run, start) VALUES (?1, ?2)",
-                params![record.run, id],
-            )?;
+            connection.execute(OPEN_RUN, params![record.run, id])?;
         }
         // A run that ended before has no row any more: it gets no second end.
         EventPhase::End => {
@@ -471,6 +508,12 @@ fn journal(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
     name.into()
+}
+
+/// The names of the runs that are listed as open.
+fn listed_runs(connection: &Connection) -> Result<Vec<String>, rusqlite::Error> {
+    let mut statement = connection.prepare_cached("SELECT run FROM audit_open_runs")?;
+    statement.query_map([], |row| row.get(0))?.collect()
 }
 
 fn open_runs(connection: &Connection) -> Result<Vec<OpenRun>, rusqlite::Error> {
@@ -510,7 +553,8 @@ fn link<'r>(id: u64, row: &'r Row<'_>) -> Result<Link<'r>, Box<dyn std::error::E
         writer: text(13)?,
         prev: text(14)?,
     };
-    Ok(Link { id, prev: digested.prev, hash: text(15)?, digest: digested.digest() })
+    let is_sealed = some(16)?.is_some();
+    Ok(Link { id, prev: digested.prev, hash: text(15)?, digest: digested.digest(), is_sealed })
 }
 
 /// Reads a row. Whatever is not as this program writes it is damage, not an error: the other rows can still be read.
@@ -533,7 +577,7 @@ fn read(row: &Row<'_>) -> Result<Entry, rusqlite::Error> {
             backend: row.get(9)?,
             exit_code: row.get(10)?,
             duration_ms: took.map(u64::try_from).transpose()?,
-            data: serde_json::from_str(&data)?,
+            data: as_written(&data)?,
             writer: row.get(13)?,
             prev: row.get(14)?,
             hash: row.get(15)?,
@@ -544,6 +588,16 @@ fn read(row: &Row<'_>) -> Result<Entry, rusqlite::Error> {
         Ok(record) => Entry::Record(Box::new(record)),
         Err(error) => Entry::Damaged { id, reason: error.to_string() },
     })
+}
+
+/// Reads the details of a record, if they are as this program writes them. A key that stands twice would be one text for this
+/// program and another one for the SQL of a reader.
+fn as_written(data: &str) -> Result<BTreeMap<String, Detail>, Box<dyn std::error::Error>> {
+    let read = serde_json::from_str(data)?;
+    match serde_json::to_string(&read)? == data {
+        true => Ok(read),
+        false => Err("its details are not written as this program writes them".into()),
+    }
 }
 
 fn unusable(

@@ -73,6 +73,17 @@ pub(crate) trait Store: fmt::Debug + Send {
     /// Returns what is wrong with the file itself, whatever its records say.
     fn unsound(&self) -> Vec<String>;
 
+    /// Whether the list of open runs that it keeps beside the records is the one that the register knows, by the sum of
+    /// [`mark_of_run`](crate::register::mark_of_run). If it is not, the list is made anew of the records.
+    fn check_runs(&self, _marks: u64) -> Result<(), AuditError> {
+        Ok(())
+    }
+
+    /// Returns the runs that are listed as open apart from the records, if it has such a list.
+    fn listed_runs(&self) -> Result<Option<Vec<String>>, AuditError> {
+        Ok(None)
+    }
+
     /// Returns the number of the last record that was ever written, as far as the store remembers it apart from the
     /// records.
     fn last_written(&self) -> Result<u64, AuditError>;
@@ -92,11 +103,13 @@ pub(crate) struct Link<'r> {
     pub(crate) prev: &'r str,
     pub(crate) hash: &'r str,
     pub(crate) digest: String,
+    pub(crate) is_sealed: bool,
 }
 
 impl<'r> Link<'r> {
     fn of(record: &'r AuditRecord) -> Self {
-        Self { id: record.id, prev: &record.prev, hash: &record.hash, digest: record.digest() }
+        let is_sealed = record.seal.is_some();
+        Self { id: record.id, prev: &record.prev, hash: &record.hash, digest: record.digest(), is_sealed }
     }
 }
 

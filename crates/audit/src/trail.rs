@@ -14,7 +14,7 @@ use crate::error::{AuditError, Disagreement};
 use crate::event::AuditEvent;
 use crate::field;
 use crate::kind::{EventKind, EventPhase};
-use crate::look_back::look_back;
+use crate::look_back::{Seals, look_back};
 use crate::marks::Reference;
 use crate::name::new_name;
 use crate::opening::{BESIDE, WRITERS, beside, open_store, open_store_to_read, resolved};
@@ -24,6 +24,7 @@ use crate::record::{AuditRecord, Draft, Head};
 use crate::register::{Known, Register, Rotation};
 use crate::sealing::{self, Due, Sealing, check_unsealed};
 use crate::store::{Seal, Store};
+use crate::trail_file;
 use crate::verify::{Beside, Verified, verify};
 use crate::writers::{self, Writer};
 use stockade_credentials::Redactor;
@@ -167,8 +168,9 @@ impl AuditTrail {
         }
         let folder = beside(path, WRITERS);
         let is_alive = |name: &str| writers::is_alive(&folder, name);
+        let seals = if sealing.is_some() { Seals::Required } else { Seals::Missing };
         let may_have_lost = store.at_once(&mut |store| {
-            look_back(path, store)?;
+            look_back(path, store, seals)?;
             store.may_have_lost(&is_alive)
         })?;
         let enter = |error| unusable("taking a place among its writers", error);
@@ -372,7 +374,12 @@ impl AuditTrail {
             Err(error) => beside.unsound.push(error.to_string()),
         }
         sealing::checkpoints(&self.0.path, &mut beside);
-        Ok(verify(&**self.store()?, beside))
+        beside.unsound.extend(trail_file::writable(&self.0.path));
+        let store = self.store()?;
+        if beside.known.is_none() && beside.is_asked {
+            beside.known = moved(register, &**store)?;
+        }
+        verify(&**store, beside)
     }
 
     /// Makes a receipt of one record: that it was on record when a checkpoint was made. It can be checked without
@@ -555,6 +562,14 @@ fn only_points(events: &[AuditEvent]) -> Result<(), AuditError> {
 
 fn misused(kind: EventKind, rule: &'static str) -> AuditError {
     AuditError::Misused { event: kind.name(), rule }
+}
+
+/// What the register knows of a trail that was moved, and not opened to write to it since.
+fn moved(register: Option<&Path>, store: &dyn Store) -> Result<Option<Known>, AuditError> {
+    let first = sealing::first_digest(store).ok().flatten();
+    let found =
+        first.zip(register).and_then(|(first, folder)| Register::find_moved(folder, &first).ok().flatten());
+    Ok(found.map(|(_, known)| known))
 }
 
 /// What the register knows of a trail.

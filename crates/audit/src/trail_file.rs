@@ -20,6 +20,8 @@ pub(crate) struct TrailFile {
     inode: u64,
     /// Whether it had another name.
     is_linked: bool,
+    /// Whether other users may write to it.
+    is_writable: bool,
 }
 
 /// The write-ahead log of a database, which is synced here and not by SQLite.
@@ -70,6 +72,17 @@ impl Journal {
     }
 }
 
+/// Whether other users may write to a file.
+fn is_writable(found: &Metadata) -> bool {
+    found.mode() & 0o022 != 0
+}
+
+/// Returns what is wrong with the permissions of a trail.
+pub(crate) fn writable(path: &Path) -> Option<String> {
+    let is_writable = fs::symlink_metadata(path).is_ok_and(|found| is_writable(&found));
+    is_writable.then(|| "its file is writable by other users".to_owned())
+}
+
 impl TrailFile {
     /// Returns which file is at the path now.
     #[cfg(feature = "sqlite")]
@@ -79,7 +92,13 @@ impl TrailFile {
 
     /// Returns the place of a file that is open already.
     pub(crate) fn at(path: &Path, open: &Metadata) -> Self {
-        Self { path: path.to_owned(), device: open.dev(), inode: open.ino(), is_linked: open.nlink() > 1 }
+        Self {
+            path: path.to_owned(),
+            device: open.dev(),
+            inode: open.ino(),
+            is_linked: open.nlink() > 1,
+            is_writable: is_writable(open),
+        }
     }
 
     /// Checks that the file had no other name when it was found, see [`TrailFile::check`].
@@ -87,6 +106,9 @@ impl TrailFile {
     pub(crate) fn check_found(&self) -> Result<(), AuditError> {
         match self.is_linked {
             true => Err(AuditError::Displaced { path: self.path.clone(), how: Displaced::Linked }),
+            false if self.is_writable => {
+                Err(AuditError::Displaced { path: self.path.clone(), how: Displaced::Writable })
+            }
             false => Ok(()),
         }
     }
@@ -100,6 +122,7 @@ impl TrailFile {
                 displaced(Displaced::Replaced)
             }
             Ok(found) if found.nlink() > 1 => displaced(Displaced::Linked),
+            Ok(found) if is_writable(&found) => displaced(Displaced::Writable),
             Ok(_) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => displaced(Displaced::Gone),
             Err(source) => Err(AuditError::Unusable {

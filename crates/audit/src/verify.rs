@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use crate::bytes::{Bytes32, from_hex};
 use crate::checkpoint_file::CheckpointFile;
+use crate::error::AuditError;
 use crate::field;
 use crate::kind::EventPhase;
 use crate::marks::{Mark, Marks, Reference};
@@ -128,6 +129,8 @@ pub enum FaultKind {
     /// The file itself is not as this program leaves it: something that could hide or swallow records, damaged pages,
     /// bytes behind the end.
     Unsound(String),
+    /// No register of this user knows the records up to this one, and nothing else was compared with them.
+    Unregistered,
     /// What comes behind it cannot be read.
     UnreadableBehind(String),
 }
@@ -140,8 +143,17 @@ impl Verified {
     }
 }
 
-/// Looks at every record, and compares it with whatever was kept beside it.
-pub(crate) fn verify(store: &dyn Store, mut beside: Beside<'_>) -> Verified {
+/// Looks at every record, and compares it with whatever was kept beside it. All is read as it is at one moment.
+pub(crate) fn verify(store: &dyn Store, beside: Beside<'_>) -> Result<Verified, AuditError> {
+    let (mut beside, mut verified) = (Some(beside), None);
+    store.at_once(&mut |store| {
+        verified = beside.take().map(|beside| look(store, beside));
+        Ok(true)
+    })?;
+    verified.ok_or(AuditError::Poisoned)
+}
+
+fn look(store: &dyn Store, mut beside: Beside<'_>) -> Verified {
     let checkpoints = beside.checkpoints.take();
     let mut check = Check::new(beside, checkpoints.as_ref());
     for what in store.unsound().into_iter().chain(std::mem::take(&mut check.beside.unsound)) {
@@ -149,6 +161,7 @@ pub(crate) fn verify(store: &dyn Store, mut beside: Beside<'_>) -> Verified {
     }
     // Before the records: what is written meanwhile must not look as if it had been removed.
     let last_written = store.last_written();
+    check.listed_runs = store.listed_runs().ok().flatten();
     let all = store.each(&mut |entry| {
         check.see(entry);
         ControlFlow::Continue(())
@@ -181,6 +194,8 @@ struct Check<'b> {
     records: u64,
     head: Head,
     open: HashSet<String>,
+    /// The runs that the store lists as open.
+    listed_runs: Option<Vec<String>>,
     faults: Vec<Fault>,
     faults_left_out: usize,
 }
@@ -205,6 +220,7 @@ impl<'b> Check<'b> {
             records: 0,
             head: Head::default(),
             open: HashSet::new(),
+            listed_runs: None,
             faults: Vec::new(),
             faults_left_out: 0,
         }
@@ -305,6 +321,16 @@ impl<'b> Check<'b> {
         }
     }
 
+    /// What is recovered after a crash is listed apart from the records.
+    fn compare_open_runs(&mut self) {
+        let Some(listed) = self.listed_runs.take() else { return };
+        let listed: HashSet<String> = listed.into_iter().collect();
+        if listed != self.open {
+            let what = "its list of open runs is not the one that its records tell".to_owned();
+            self.fault(0, FaultKind::Unsound(what));
+        }
+    }
+
     fn fault(&mut self, id: u64, kind: FaultKind) {
         if self.faults.len() < MAX_FAULTS {
             self.faults.push(Fault { id, kind });
@@ -318,6 +344,11 @@ impl<'b> Check<'b> {
             self.fault(self.head.id, FaultKind::CutOff { last: last_written });
         }
         let id = self.head.id;
+        let is_compared = self.beside.reference.is_some() || self.beside.expected.is_some();
+        if self.registered == Registered::Unknown && id > 0 && !is_compared {
+            self.fault(id, FaultKind::Unregistered);
+        }
+        self.compare_open_runs();
         if let Some(known) = self.beside.known.take().filter(|known| known.head.id > id) {
             self.fault(id, FaultKind::Fewer { known: known.head.id });
         }
@@ -389,6 +420,13 @@ impl fmt::Display for Fault {
                 )
             }
             FaultKind::Unsound(what) => f.write_str(what),
+            FaultKind::Unregistered => {
+                write!(
+                    f,
+                    "the trail state of this user does not know the records up to {id}: it was deleted, or the trail was written \
+                     elsewhere, or all of it was written anew; compare it with a copy: --against FILE"
+                )
+            }
             FaultKind::UnreadableBehind(reason) => {
                 write!(f, "the data after record {id} cannot be read: {reason}")
             }

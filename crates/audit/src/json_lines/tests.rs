@@ -35,7 +35,7 @@ fn no_more_is_read_of_a_long_trail_than_of_a_short_one() {
         drop(trail(&folder, drafts));
         let before = read_so_far()?;
         let mut opened = JsonLines::open(&folder.path().join("audit.jsonl")).unwrap();
-        crate::look_back::look_back(&opened.path.clone(), &opened).unwrap();
+        crate::look_back::look_back(&opened.path.clone(), &opened, crate::look_back::Seals::Missing).unwrap();
         assert_eq!(opened.recover(&|_| false, Timestamp::from_micros(2), &mut |_| ()).unwrap(), 1);
         opened
             .append(vec![draft(EventKind::ToolAllowed, None)], Timestamp::from_micros(3), &mut |_| ())

@@ -18,7 +18,7 @@ use stockade_credentials::Redactor;
 use stockade_text::to_hex;
 
 /// Minimum size of the stored digests since the last checkpoint, if there are that many.
-pub(super) const MAX_RECENT_BYTES: usize = 512 * PREFIX_BYTES;
+const MAX_RECENT_BYTES: usize = 512 * PREFIX_BYTES;
 
 /// The state of a trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,18 +131,13 @@ impl Known {
         follows
     }
 
-    /// Accepts an unsealed record that was written before the trail had a state file.
-    pub(crate) fn adopt(&mut self, record: &AuditRecord) {
-        self.take(record);
-    }
-
     fn take(&mut self, record: &AuditRecord) {
         self.key.move_on();
         let digest = from_hex(&record.hash).unwrap_or_default();
         self.frontier.push(&digest);
         self.recent.extend(digest.iter().take(PREFIX_BYTES));
-        // A trail from before the state file is adopted as a whole, so the digests would grow without a limit. Its first
-        // checkpoint covers the newest record.
+        // Where many are put on record together, the digests would grow without a limit. The next checkpoint covers all records
+        // by their root, and the newest by their digests.
         if self.recent.len() >= 2 * MAX_RECENT_BYTES {
             self.recent.drain(..self.recent.len() - MAX_RECENT_BYTES);
         }
