@@ -71,7 +71,9 @@ fn decides_before(by: &Compiled, rule: &Compiled) -> bool {
         }
         std::cmp::Ordering::Less => false,
     };
-    takes_as_much && is_preferred
+    // Several matchers can be compiled from one rule.
+    let is_itself = (by.layer, &by.rule.id) == (rule.layer, &rule.rule.id);
+    takes_as_much && is_preferred && !is_itself
 }
 
 #[cfg(test)]
@@ -100,5 +102,15 @@ mod tests {
             .map(|one| format!("{} {} by {}", one.layer, one.id, one.by))
             .collect();
         assert_eq!(found, ["project project by strict", "user guarded by admin", "user mild by strict"]);
+    }
+
+    #[test]
+    fn no_rule_is_compared_with_itself() {
+        for effect in [Effect::Allow, Effect::Sandbox, Effect::Ask, Effect::Deny] {
+            let rules = vec![CommandRule::prefix("alone", &["npm", "publish"], effect)];
+            let layers = vec![RuleLayer { layer: Layer::User, rules, overrides: Vec::new() }];
+            let policy = CommandPolicy::compile(layers, CommandDefaults::default()).unwrap();
+            assert_eq!(policy.shadowed(), [], "{effect:?}");
+        }
     }
 }
