@@ -68,8 +68,9 @@ impl Config {
         let known = Known::of(&said);
         let (mut layers, mut ends) = (Vec::new(), None);
         for one in said {
+            let tables = if sources.omits_scoped { Vec::new() } else { one.scoped };
             let (added, first) =
-                scoped::in_force(one.scoped, sources.project.as_deref(), sources.session.as_deref());
+                scoped::in_force(tables, sources.project.as_deref(), sources.session.as_deref());
             layers.push(one.leaves);
             layers.extend(added);
             ends = [ends, first].into_iter().flatten().min();

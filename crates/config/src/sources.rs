@@ -35,6 +35,8 @@ pub struct ConfigSources {
     pub session: Option<String>,
     /// Agents that will be looked up, in addition to those that a layer names.
     pub agents: Vec<String>,
+    /// Whether to leave out the tables `[[scoped]]`: for an edit of the lists beside them.
+    pub omits_scoped: bool,
 }
 
 impl ConfigSources {

@@ -334,7 +334,8 @@ pub(crate) fn user_rules(
     text: Option<&str>,
 ) -> Result<Vec<CommandRule>, SavedRulesError> {
     let said = |message: String| SavedRulesError::Said(message);
-    let sources = ConfigSources { agents: vec![agent.to_owned()], ..sources() };
+    // Rules of a `[[scoped]]` table are not in the list that is edited.
+    let sources = ConfigSources { agents: vec![agent.to_owned()], omits_scoped: true, ..sources() };
     let config = match text {
         Some(text) => loaded_with(sources, path, text)?,
         None => Config::load(&sources).map_err(|error| said(error.to_string()))?,

@@ -76,6 +76,25 @@ fn an_approval_holds_in_one_project() {
     }
 }
 
+/// Beside rules that apply in a directory or for a time, a rule for everywhere is added and taken back.
+#[test]
+fn a_rule_is_added_beside_rules_with_a_scope() {
+    const TIMED: &str = "[[scoped]]\nuntil = \"2999-01-01T00:00:00Z\"\n[[scoped.agents.claude.commands.rules]]\n\
+                         id = \"timed\"\nexact = [\"make\", \"timed\"]\ndecision = \"allow\"\n";
+    let home = Home::new();
+    home.configure(TIMED);
+    done(&home, &["allow", "--project", "claude", "make deploy"]);
+    let scoped = config(&home);
+    let pushes = json!({"command": "git push origin main"});
+    done(&home, &["allow", "claude", "git push origin main"]);
+    assert!(!is_asked(&home, &home.project(), "Bash", &pushes));
+    done(&home, &["undo"]);
+    assert!(is_asked(&home, &home.project(), "Bash", &pushes));
+    assert_eq!(config(&home).trim_end(), scoped.trim_end());
+    done(&home, &["undo"]);
+    assert_eq!(config(&home).trim_end(), TIMED.trim_end());
+}
+
 /// A denial of one project holds there, also against what is allowed everywhere.
 #[test]
 fn a_denial_holds_in_one_project() {
