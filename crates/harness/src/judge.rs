@@ -99,7 +99,7 @@ impl<'a> Agent<'a> {
         let options = GuardOptions {
             agent: name.to_owned(),
             workspace: origin.workspace.clone(),
-            catalog: catalog(&settings.tools),
+            catalog: tool_catalog(&settings.tools),
             rules: Vec::new(),
         };
         let guard = Guard::open(&config, options).map_err(|error| error.to_string())?;
@@ -503,7 +503,8 @@ pub(super) fn strictest<I>(
 
 /// Returns the known tools: those of the harness, and MCP tools that a rule names. An entry that allows an unknown tool grants
 /// nothing; one that denies an unknown tool would protect nothing, and is an error.
-fn catalog(tools: &ToolPolicyConfig) -> ToolCatalog {
+#[must_use]
+pub fn tool_catalog(tools: &ToolPolicyConfig) -> ToolCatalog {
     let entries = || tools.allow.iter().chain(&tools.deny);
     let server = |entry: &String| Some(entry.strip_prefix("mcp__")?.split_once("__")?.0.to_owned());
     let is_name = |entry: &&String| !entry.contains([':', '*']);

@@ -197,10 +197,10 @@ fn as_written(harness: &Harness, settings: &SettingsFile, one: &Found) -> Result
         Entry::Older => {
             Err("a hook of an earlier version, which allows calls that it cannot parse".to_owned())
         }
-        Entry::Ours(_) => Err("the hook was not written by this program, so it was not tested".to_owned()),
-        Entry::Other(member) => {
-            Err(format!("the hook was not written by this program, so it was not tested: `{member}` differs"))
-        }
+        Entry::Ours(_) => Err("a hook that was not written by this program, so it was not tested".to_owned()),
+        Entry::Other(member) => Err(format!(
+            "a hook that was not written by this program, so it was not tested: `{member}` differs"
+        )),
     }
 }
 

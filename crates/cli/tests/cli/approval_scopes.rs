@@ -95,6 +95,16 @@ fn a_rule_is_added_beside_rules_with_a_scope() {
     assert_eq!(config(&home).trim_end(), TIMED.trim_end());
 }
 
+/// A denied tool of a server is known to `check tool` as to the hook.
+#[test]
+fn a_denied_tool_of_a_server_is_no_error_about_others() {
+    let home = Home::new();
+    done(&home, &["deny", "claude", "mcp__x__y"]);
+    let checked = |tool: &str| run(&home, &["check", "tool", tool, "--agent", "claude"]);
+    let (other, denied) = (checked("exec"), checked("mcp__x__y"));
+    assert_eq!((other.code, denied.code), (Some(0), Some(1)), "{}{}", other.text, denied.text);
+}
+
 /// A denial of one project holds there, also against what is allowed everywhere.
 #[test]
 fn a_denial_holds_in_one_project() {

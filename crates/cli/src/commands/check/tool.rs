@@ -51,7 +51,13 @@ pub(super) fn check(args: &ToolArgs) -> Result<Vec<Answer>, Failure> {
             deny: args.deny.clone(),
         },
     };
-    let catalog = ToolCatalog { tools: args.names.clone(), mcp_servers: args.mcp_server.clone() };
+    // An agent's tools are those that its hook knows.
+    let mut catalog = match &args.agent {
+        Some(_) => of_hook(&config),
+        None => ToolCatalog::default(),
+    };
+    catalog.tools.extend(args.names.iter().cloned());
+    catalog.mcp_servers.extend(args.mcp_server.iter().cloned());
     let policy = ToolPolicy::compile(&config, &catalog)
         .map_err(|slips| Failure::usage(slips).with_help("an entry that matches no tool has no effect"))?;
     let mut narrowed = policy;
@@ -60,6 +66,17 @@ pub(super) fn check(args: &ToolArgs) -> Result<Vec<Answer>, Failure> {
         narrowed = narrowed.with_skill(&name, &tools);
     }
     Ok(args.names.iter().map(|name| answer(&narrowed, name)).collect())
+}
+
+#[cfg(target_os = "linux")]
+fn of_hook(config: &ToolPolicyConfig) -> ToolCatalog {
+    stockade_harness::judge::tool_catalog(config)
+}
+
+/// Where there are no hooks.
+#[cfg(not(target_os = "linux"))]
+fn of_hook(_: &ToolPolicyConfig) -> ToolCatalog {
+    ToolCatalog::default()
 }
 
 fn answer(policy: &ToolPolicy, name: &str) -> Answer {
