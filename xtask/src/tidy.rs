@@ -5,6 +5,7 @@
 //! there are such tests.
 
 mod arrows;
+mod book;
 mod cycles;
 mod dependencies;
 mod floors;
@@ -59,6 +60,7 @@ const CHECKS: &[(&str, CheckTree)] = &[
     ("files that must be there", required::check),
     ("tests that the ledger names", ledger::check),
     ("links in Markdown", markdown::check),
+    ("pages of the book", book::check),
     ("no paths of one machine", paths::check),
     ("blanks and line ends", text::blanks),
     ("nothing starts git", no_git::check),

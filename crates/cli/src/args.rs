@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "looks whether anything was typed")]
 
 mod command;
+mod groups;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -55,6 +56,7 @@ Sandbox, policy, scanning and audit for AI agents
   stockade check command 'git push -f'       show what a command would run, and whether it is allowed
   stockade exec -- make test                 run a command in a sandbox
   stockade doctor                            check this machine and suggest fixes
+  stockade docs                              show the documentation
 
 Run 'stockade --help' for all commands.
 ";
@@ -98,6 +100,9 @@ impl Args {
         };
         // The message quotes arguments, which may be untrusted text.
         let mut message = escape_lines(&error.render().to_string());
+        if error.kind() == ErrorKind::DisplayHelp {
+            message = groups::grouped(&message);
+        }
         if runs_a_command(&typed) && is_a_word_too_many(&error) {
             message.push_str("\n  tip: write `--` before the command to run\n");
         }

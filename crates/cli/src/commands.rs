@@ -18,6 +18,7 @@ pub(crate) mod config;
 pub(crate) mod container;
 #[cfg(target_os = "linux")]
 pub(crate) mod deny;
+pub(crate) mod docs;
 #[cfg(target_os = "linux")]
 pub(crate) mod doctor;
 #[cfg(target_os = "linux")]

@@ -99,6 +99,7 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Backends(backends) => commands::backends::run(backends, args.color),
         #[cfg(target_os = "linux")]
         Command::Selftest(selftest) => commands::selftest::run(selftest, args.color),
+        Command::Docs(docs) => commands::docs::run(docs),
         Command::Completions(completions) => commands::completions::complete(completions),
         Command::Init(init) => commands::init::run(init),
         Command::Man(man) => commands::completions::man(man),

@@ -69,7 +69,7 @@ fn fault(tree: &Tree, document: &File, target: &str) -> Option<String> {
 }
 
 /// Resolves a link against the folder of its document.
-fn resolve(document: &str, link: &str) -> String {
+pub(super) fn resolve(document: &str, link: &str) -> String {
     let mut parts: Vec<&str> = document.split('/').collect();
     parts.pop();
     for part in link.split('/') {

@@ -1,4 +1,4 @@
-//! The commands, and what each is for: protecting agents, scanning, deciding, running, other programs, records.
+//! The commands, in the groups in which help lists them.
 
 use clap::{Args as _, Error, FromArgMatches, Subcommand};
 
@@ -8,9 +8,37 @@ use crate::commands::{
     quarantine, run, selftest, ui, undo, watch,
 };
 use crate::commands::{
-    audit, check, completions, config, container, eval, init, limits, policy, report, rules, sanitize, scan,
-    serve, skill, why,
+    audit, check, completions, config, container, docs, eval, init, limits, policy, report, rules, sanitize,
+    scan, serve, skill, why,
 };
+
+/// The groups of commands in the help of the program, in the order of the commands.
+pub(super) const GROUPS: &[(&str, &[&str])] = &[
+    ("Protect", &["install", "uninstall", "status", "doctor", "init"]),
+    ("Scan", &["scan", "sanitize", "skill", "rules"]),
+    (
+        "Decide",
+        &["allow", "deny", "undo", "nap", "learn", "watch", "ui", "why", "check", "policy", "config", "eval"],
+    ),
+    (
+        "Run",
+        &[
+            "exec",
+            "run",
+            "drive",
+            "container",
+            "changes",
+            "quarantine",
+            "graph",
+            "broker",
+            "backends",
+            "selftest",
+        ],
+    ),
+    ("Record", &["audit", "report", "limits"]),
+    ("Integrate", &["mcp", "serve", "hook"]),
+    ("Help", &["docs", "completions", "man"]),
+];
 
 /// Generates the subcommands. The options of a command are built only once it is selected: building those of all commands
 /// takes as long as scanning a few skills.
@@ -84,6 +112,14 @@ commands! {
     "doctor" => Doctor(doctor::DoctorArgs),
     /// Create a commented configuration file
     "init" => Init(init::InitArgs),
+    /// Scan files, directories or standard input for attacks in skills
+    "scan" => Scan(scan::ScanArgs),
+    /// Remove hidden and invisible characters from text
+    "sanitize" => Sanitize(sanitize::SanitizeArgs),
+    /// Check, lock and prepare skills before an agent uses them
+    "skill" => Skill(skill::SkillArgs),
+    /// Show scanner rules, or test your own
+    "rules" => Rules(rules::RulesArgs),
     /// Allow an agent a command, tool, host or path
     #[cfg(target_os = "linux")]
     "allow" => Allow(allow::AllowArgs),
@@ -107,17 +143,6 @@ commands! {
     "ui" => Ui(ui::UiArgs),
     /// Explain a decision and how to change it
     "why" => Why(why::WhyArgs),
-    /// Scan files, directories or standard input for attacks in skills
-    "scan" => Scan(scan::ScanArgs),
-    /// Remove hidden and invisible characters from text
-    "sanitize" => Sanitize(sanitize::SanitizeArgs),
-    /// Check, lock and prepare skills before an agent uses them
-    "skill" => Skill(skill::SkillArgs),
-    /// Show scanner rules, or test your own
-    "rules" => Rules(rules::RulesArgs),
-    /// List, restore or delete quarantined files
-    #[cfg(target_os = "linux")]
-    "quarantine" => Quarantine(quarantine::QuarantineArgs),
     /// Check whether a policy allows a tool, path, command or host
     "check" => Check(check::CheckArgs),
     /// Add, remove, list, test and explain rules for commands
@@ -140,6 +165,9 @@ commands! {
     /// Review, apply, discard or undo changes made under --review
     #[cfg(target_os = "linux")]
     "changes" => Changes(changes::ChangesArgs),
+    /// List, restore or delete quarantined files
+    #[cfg(target_os = "linux")]
+    "quarantine" => Quarantine(quarantine::QuarantineArgs),
     /// Manage directories shared between agents
     #[cfg(target_os = "linux")]
     "graph" => Graph(graph::GraphArgs),
@@ -152,20 +180,22 @@ commands! {
     /// Run attacks against the sandboxes of this machine, and report which were stopped
     #[cfg(target_os = "linux")]
     "selftest" => Selftest(selftest::SelftestArgs),
-    /// Answer a hook call of an agent
-    #[cfg(target_os = "linux")]
-    "hook" => Hook(hook::HookArgs),
-    /// Wrap an MCP server, or run Stockade as one
-    #[cfg(target_os = "linux")]
-    "mcp" => Mcp(mcp::McpArgs),
-    /// Serve all layers to other programs: JSON-RPC 2.0, one message per line
-    "serve" => Serve(serve::ServeArgs),
     /// Show, verify and export the audit trail
     "audit" => Audit(audit::AuditArgs),
     /// Write an HTML report of what agents did and what was refused
     "report" => Report(report::ReportArgs),
     /// Show and reset usage limits, or simulate them
     "limits" => Limits(limits::LimitsArgs),
+    /// Wrap an MCP server, or run Stockade as one
+    #[cfg(target_os = "linux")]
+    "mcp" => Mcp(mcp::McpArgs),
+    /// Serve all layers to other programs: JSON-RPC 2.0, one message per line
+    "serve" => Serve(serve::ServeArgs),
+    /// Answer a hook call of an agent
+    #[cfg(target_os = "linux")]
+    "hook" => Hook(hook::HookArgs),
+    /// Show the documentation in the terminal
+    "docs" => Docs(docs::DocsArgs),
     /// Generate shell completions
     "completions" => Completions(completions::CompletionsArgs),
     /// Print the manual page, or write one for every command

@@ -129,8 +129,7 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit, Failure> {
             said.push_str(&toolchain::tried(&program, harness.name));
         }
         said.push_str(&format!(
-            "The configuration of the agent `{0}` decides about its calls: `stockade config explain agents.{0}.toolPolicy.profile`. \
-             Tools of the web and of servers are refused until `agents.{0}.toolPolicy.allow` names them\n",
+            "Approvals of the agent `{0}`: `stockade allow {0} WHAT`. More: `stockade docs`\n",
             harness.name
         ));
     }

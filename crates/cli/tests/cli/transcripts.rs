@@ -1,9 +1,10 @@
-//! Runs the transcripts: `*.md` in the folders beside this file.
+//! Runs the transcripts: `*.md` in the folders beside this file, and the pages of the book in `docs`.
 //!
 //! In a transcript, a block ```` ```file NAME ```` makes a file, a block ```` ```calls FILE ```` makes calls as a program
 //! does that counts them in that file of limits, and a block ```` ```console ```` holds commands after `$` and what they
 //! print; `[exit N]` follows where a command fails. Everything of one transcript happens in one temporary folder, which
-//! also has the demo skills of this repository in `skills/`.
+//! also has the demo skills of this repository in `skills/`. In a page of the book, that folder is a project in a home, which is
+//! shown as `~`.
 //!
 //! With `STOCKADE_BLESS=1` the transcripts are rewritten to what really happens.
 #![expect(
@@ -27,11 +28,15 @@ use crate::support::{STOCKADE, copy_folder, path_with_stockade, repository};
 fn transcripts_are_true() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
     let mut wrong = Vec::new();
-    let transcripts = transcripts(&here);
+    let mut folders = Vec::from_iter(list(&here).into_iter().filter(|path| path.is_dir()));
+    let book = repository().join("docs/src");
+    folders.extend([book.clone()]);
+    let transcripts: Vec<PathBuf> = folders.iter().flat_map(|folder| transcripts(folder)).collect();
     assert!(transcripts.len() > 5, "the transcripts are not where they should be");
+    assert!(transcripts.iter().any(|path| path.starts_with(&book)), "the book is not where it should be");
     for path in transcripts {
         let written = fs::read_to_string(&path).unwrap();
-        let happened = replay(&written);
+        let happened = replay(&written, path.starts_with(&book));
         if written == happened {
             continue;
         }
@@ -44,21 +49,27 @@ fn transcripts_are_true() {
     assert!(wrong.is_empty(), "not what happens (STOCKADE_BLESS=1 rewrites):\n\n{}", wrong.join("\n"));
 }
 
-fn transcripts(here: &Path) -> Vec<PathBuf> {
-    let list = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut found: Vec<PathBuf> = list(here)
-        .filter(|path| path.is_dir())
-        .flat_map(|folder| list(&folder).collect::<Vec<_>>())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
-        .collect();
-    found.sort();
-    found
+fn list(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}
+
+/// Returns the transcripts in a folder and below.
+fn transcripts(folder: &Path) -> Vec<PathBuf> {
+    let below =
+        list(folder).into_iter().flat_map(|path| if path.is_dir() { transcripts(&path) } else { vec![path] });
+    below.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect()
 }
 
 /// Returns the transcript with what its commands print now.
-fn replay(transcript: &str) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    copy_folder(&repository().join("examples/skills"), &folder.path().join("skills"));
+fn replay(transcript: &str, has_home: bool) -> String {
+    let temporary = tempfile::tempdir().unwrap();
+    let home = has_home.then(|| temporary.path().join("home"));
+    let folder = home.as_ref().map_or_else(|| temporary.path().to_owned(), |home| home.join("project"));
+    fs::create_dir_all(&folder).unwrap();
+    copy_folder(&repository().join("examples/skills"), &folder.join("skills"));
     let mut happened = String::new();
     let mut lines = transcript.lines();
     while let Some(line) = lines.next() {
@@ -67,10 +78,10 @@ fn replay(transcript: &str) -> String {
         let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         if kind == "console" {
             let commands = block.iter().filter_map(|line| line.strip_prefix("$ "));
-            happened.extend(commands.map(|command| run(command, folder.path())));
+            happened.extend(commands.map(|command| run(command, &folder, home.as_deref())));
         } else {
             if let Some((kind, name)) = kind.split_once(' ') {
-                let path = folder.path().join(name);
+                let path = folder.join(name);
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 match kind {
                     "file" => fs::write(path, format!("{}\n", block.join("\n"))).unwrap(),
@@ -108,16 +119,20 @@ fn calls(file: &Path, lines: &[&str]) {
 }
 
 /// Returns what a command prints, as a transcript shows it.
-fn run(command: &str, folder: &Path) -> String {
+fn run(command: &str, folder: &Path, home: Option<&Path>) -> String {
     let output = Command::new("sh")
         .args(["-c", &format!("{{ {command}\n}} 2>&1")])
         .current_dir(folder)
         .env_clear()
         .env("PATH", path_with_stockade())
+        .envs(home.map(|home| ("HOME", home)))
         .stdin(Stdio::null())
         .output()
         .unwrap();
     let mut printed = String::from_utf8(output.stdout).unwrap().replace(STOCKADE, "stockade");
+    if let Some(home) = home.and_then(Path::to_str) {
+        printed = printed.replace(home, "~");
+    }
     if !printed.is_empty() && !printed.ends_with('\n') {
         printed.push('\n');
     }
