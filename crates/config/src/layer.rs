@@ -101,10 +101,6 @@ impl Said {
     }
 }
 
-/// File extensions and their formats.
-const ENDINGS: &[(&str, Format)] =
-    &[("toml", Format::Toml), ("yaml", Format::Yaml), ("yml", Format::Yaml), ("json", Format::Json)];
-
 /// Returns the config files that exist in a directory.
 pub(super) fn files_of_folder(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let names = ["config", "managed"].into_iter().flat_map(move |stem| names(folder, stem));
@@ -112,7 +108,7 @@ pub(super) fn files_of_folder(folder: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 fn names(folder: &Path, stem: &str) -> impl Iterator<Item = PathBuf> {
-    ENDINGS.iter().map(move |(ending, _)| folder.join(format!("{stem}.{ending}")))
+    Format::EXTENSIONS.iter().map(move |(ending, _)| folder.join(format!("{stem}.{ending}")))
 }
 
 /// Reads the file `stem.*` of a directory, if it exists.
@@ -145,7 +141,7 @@ pub(super) fn read_file(path: &Path, layer: ConfigLayer, problems: &mut Vec<Prob
         _ => Writers::Owner,
     };
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let Some((_, format)) = ENDINGS.iter().find(|(known, _)| *known == ending) else {
+    let Some((_, format)) = Format::EXTENSIONS.iter().find(|(known, _)| *known == ending) else {
         let fix = "use the extension .toml, .yaml, .yml or .json";
         problems.push(Problem::of_file(path, "unknown extension of a config file", fix));
         return Said::nothing(layer);

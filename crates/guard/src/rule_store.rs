@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use stockade_command::Layer;
 use stockade_command::rules::{
-    CommandRuleFileError, CommandRuleFileProblem, CustomRules, MAX_COMMAND_RULE_FILE_BYTES,
+    CommandRuleFileError, CommandRuleFileProblem, CommandRuleFormat, CustomRules, MAX_COMMAND_RULE_FILE_BYTES,
 };
 use stockade_files::{KeptFile, KeptFileError};
 use thiserror::Error;
@@ -16,6 +16,7 @@ use thiserror::Error;
 #[derive(Debug, Clone)]
 pub struct RuleStore {
     file: KeptFile,
+    format: CommandRuleFormat,
     layer: Layer,
 }
 
@@ -51,11 +52,14 @@ impl RuleStore {
         Self::of(path, Layer::User)
     }
 
-    /// Returns the store for rules of another layer.
+    /// Returns the store for rules of another layer. The extension of the file is its format; others than those of YAML and JSON
+    /// are TOML.
     #[must_use]
     pub fn of(path: impl Into<PathBuf>, layer: Layer) -> Self {
+        let path = path.into();
+        let format = CommandRuleFormat::of_name(&path.to_string_lossy()).unwrap_or(CommandRuleFormat::Toml);
         let max = u64::try_from(MAX_COMMAND_RULE_FILE_BYTES).unwrap_or(u64::MAX);
-        Self { file: KeptFile::new(path, max), layer }
+        Self { file: KeptFile::new(path, max), format, layer }
     }
 
     /// Reads the rules. Without a file, the set is empty.
@@ -88,8 +92,8 @@ impl RuleStore {
         let damaged =
             |error| RuleStoreError::Damaged { path: self.file.path().to_path_buf(), source: Box::new(error) };
         text.map_or_else(
-            || Ok(CustomRules::new(self.layer)),
-            |text| CustomRules::parse_for(text, self.layer).map_err(damaged),
+            || Ok(CustomRules::in_format(self.format, self.layer)),
+            |text| CustomRules::parse_for(text, self.format, self.layer).map_err(damaged),
         )
     }
 

@@ -70,7 +70,7 @@ impl OperatorRules {
             (None, own) => own.clone().unwrap_or_else(|| CustomRules::new(LAYER)),
         };
         state.count += 1;
-        let loaded = Arc::new(Loaded::of(document.document(), state.count)?);
+        let loaded = Arc::new(Loaded::of(&document, state.count)?);
         state.loaded = Some((versions, Arc::clone(&loaded)));
         Ok(loaded)
     }
@@ -145,16 +145,26 @@ impl OperatorRules {
     }
 }
 
+/// Returns the rules as a rule file in TOML, which a request can contain.
+fn in_toml(custom: &CustomRules) -> Result<String, Fault> {
+    if custom.format() == CommandRuleFormat::Toml {
+        return Ok(custom.document().to_owned());
+    }
+    let mut toml = CustomRules::new(LAYER);
+    toml.add_all(custom.rules()).map_err(|problem| Fault::internal(&problem))?;
+    Ok(toml.document().to_owned())
+}
+
 impl Loaded {
-    fn of(document: &str, number: u64) -> Result<Self, Fault> {
-        let file = CommandRuleFile::parse(document, CommandRuleFormat::Toml, LAYER)
+    fn of(custom: &CustomRules, number: u64) -> Result<Self, Fault> {
+        let file = CommandRuleFile::parse(custom.document(), custom.format(), LAYER)
             .map_err(|error| Fault::internal(&error))?;
         let layers = if file.rules().is_empty() { Vec::new() } else { vec![file.layer(LAYER)] };
         let defaults = file.defaults();
         let policy = CommandPolicy::compile(layers.clone(), defaults.unwrap_or_default())
             .map_err(|error| Fault::internal(&error))?;
         let policy = Arc::new(AgentCommands::from(policy));
-        let (rules, document) = (file.rules().to_vec(), document.to_owned());
+        let (rules, document) = (file.rules().to_vec(), in_toml(custom)?);
         Ok(Self { rules, layers, defaults, policy, number, document })
     }
 

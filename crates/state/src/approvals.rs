@@ -26,7 +26,7 @@ use stockade_guard::policy::Access;
 use stockade_text::{escape, escape_path, nearest};
 
 use crate::StateError;
-use crate::saved_rules::{SavedRules, config_in, config_on_disk, config_with};
+use crate::saved_rules::{SavedRules, config_in, config_on_disk, config_with, format_of};
 use edits::ListEdit;
 
 pub use commands::{AnswerUses, allow_command_for, decide_command, place_of};
@@ -200,7 +200,7 @@ impl Approval {
             return Ok((text.to_owned(), (Vec::new(), None)));
         }
         let table = self.scope.table_of(&adds)?;
-        let after = scope::add_table(text, &table)?;
+        let after = scope::add_table(text, format_of(path), &table)?;
         let config = config_in(workspace, self.scope.session.as_deref(), path, &after)?;
         self.check_effect(&config, workspace)?;
         Ok((after, (adds, Some(table))))

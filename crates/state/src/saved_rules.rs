@@ -14,9 +14,7 @@ use stockade_guard::command::rules::{CommandRuleFileProblem, CustomRules, free_i
 use stockade_guard::command::{CommandDefaults, CommandPolicy, CommandRule, Layer};
 use stockade_guard::config::{Config, ConfigLayer, ConfigSources};
 use stockade_guard::{AgentCommands, RuleStore, RuleStoreError};
-use stockade_text::{
-    Format, TomlEditError, Value, escape_path, parse, push_tables, remove_table, with_causes,
-};
+use stockade_text::{EditError, Editor, Format, Value, escape_path, parse, with_causes};
 
 use crate::StateError;
 use crate::command_rules::{layer_of, sources_for};
@@ -93,29 +91,16 @@ impl SavedRules {
     /// Returns the location for a rule file, with an optional prefix for its layer.
     pub fn of_file(named: &Path) -> Result<Self, StateError> {
         let (layer, path) = layer_of(named);
-        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
+        if Format::of_path(&path).is_some() {
             return Ok(Self::File { layer, path });
         }
-        let message = format_args!("{}: only TOML files can be changed", escape_path(&path));
-        Err(StateError::input(message)
-            .with_help("use a file with the extension .toml, or edit other files by hand"))
+        let message = format_args!("{}: unknown extension of a rule file", escape_path(&path));
+        Err(StateError::input(message).with_help("use .toml, .yaml or .json"))
     }
 
     /// Returns the location for an agent in the user's configuration.
     pub fn of_agent(agent: &str) -> Result<Self, StateError> {
-        let Some(folder) = sources().user else {
-            return Err(StateError::input(
-                "cannot find the directory of your configuration: HOME is not set",
-            ));
-        };
-        let others = ["yaml", "yml", "json"].map(|ending| folder.join(format!("config.{ending}")));
-        if let Some(other) = others.into_iter().find(|path| path.symlink_metadata().is_ok()) {
-            let message = format_args!("{}: only TOML files can be changed", escape_path(&other));
-            return Err(
-                StateError::input(message).with_help("edit it by hand; --dry-run prints the rule in TOML")
-            );
-        }
-        Ok(Self::Agent { agent: agent.to_owned(), path: folder.join("config.toml") })
+        Ok(Self::Agent { agent: agent.to_owned(), path: user_file()? })
     }
 
     /// Returns the file that contains the rules.
@@ -241,6 +226,28 @@ fn in_configuration(
     file.change(edit)?
 }
 
+/// Returns the user's config file, which need not exist yet.
+///
+/// # Errors
+/// When `HOME` is not set, and no file was chosen.
+pub fn user_file() -> Result<PathBuf, StateError> {
+    let sources = sources();
+    if let Some(file) = sources.file {
+        return Ok(file);
+    }
+    let Some(folder) = sources.user else {
+        return Err(StateError::input("cannot find the directory of your configuration: HOME is not set"));
+    };
+    let mut files = Format::EXTENSIONS.iter().map(|(ending, _)| folder.join(format!("config.{ending}")));
+    Ok(files.find(|path| path.symlink_metadata().is_ok()).unwrap_or_else(|| folder.join("config.toml")))
+}
+
+/// Returns the format of a config file.
+#[must_use]
+pub fn format_of(path: &Path) -> Format {
+    Format::of_path(path).unwrap_or(Format::Toml)
+}
+
 /// Creates the directory of the user's configuration.
 pub(crate) fn make_folder_of(path: &Path) -> Result<(), SavedRulesError> {
     let Some(folder) = path.parent() else { return Ok(()) };
@@ -263,13 +270,13 @@ pub(crate) fn edited(
     // Everything that a rule file refuses, a configuration refuses, too.
     let mut known = CustomRules::default();
     known.add_all(&rules).map_err(|problem| said(problem.to_string()))?;
-    let change = &freely_named(change, &rules, &ids_of(&text));
+    let change = &freely_named(change, &rules, &ids_of(&text, format_of(path)));
     let done = changed(&mut known, change).map_err(|problem| said(problem.to_string()))?;
-    let edited = |error: TomlEditError| said(error.to_string());
+    let edited = |error: EditError| said(error.to_string());
     match change {
         SavedRuleChange::Add(_) => {
             let values: Vec<String> = done.changed.iter().map(CommandRule::to_toml_values).collect();
-            text = push_tables(&text, &keys, &values).map_err(edited)?;
+            text = Editor::new(&text, format_of(path)).push_tables(&keys, &values).map_err(edited)?;
         }
         SavedRuleChange::Remove(_) => {
             for rule in &done.changed {
@@ -277,7 +284,7 @@ pub(crate) fn edited(
                 if index < rules.len() {
                     rules.remove(index);
                 }
-                text = remove_table(&text, &keys, index).map_err(edited)?;
+                text = Editor::new(&text, format_of(path)).remove_table(&keys, index).map_err(edited)?;
             }
         }
     }
@@ -303,8 +310,8 @@ fn freely_named(change: &SavedRuleChange, own: &[CommandRule], taken: &HashSet<S
 }
 
 /// Returns the ids of the rules of all agents, also of those that apply in some directories or for a time.
-pub(crate) fn ids_of(text: &str) -> HashSet<String> {
-    let Ok(document) = parse(text, Format::Toml, text.len().max(1)) else { return HashSet::new() };
+pub(crate) fn ids_of(text: &str, format: Format) -> HashSet<String> {
+    let Ok(document) = parse(text, format, text.len().max(1)) else { return HashSet::new() };
     let scoped = match document.value.get("scoped").map(|scoped| &scoped.node.value) {
         Some(Value::List(tables)) => tables.as_slice(),
         _ => &[],
@@ -377,12 +384,12 @@ pub(crate) fn config_in(
 
 fn loaded_with(mut sources: ConfigSources, path: &Path, text: &str) -> Result<Config, SavedRulesError> {
     let said = |message: String| SavedRulesError::Said(message);
-    // The temporary file must exist until it is read.
+    // The temporary directory must exist until its file is read.
     let folder = tempfile::tempdir().map_err(|error| said(error.to_string()))?;
-    let tried = folder.path().join("config.toml");
+    let tried = folder.path().join(path.file_name().unwrap_or("config.toml".as_ref()));
     let file = KeptFile::new(&tried, MAX_CONFIG_BYTES);
     file.change(|_| Ok::<_, SavedRulesError>((Some(text.to_owned()), ())))??;
-    sources.user = Some(folder.path().to_path_buf());
+    (sources.user, sources.file) = (None, Some(tried.clone()));
     Config::load(&sources).map_err(|error| {
         let error = error.to_string().replace(&tried.display().to_string(), &path.display().to_string());
         said(format!("with this change, {error}"))

@@ -1,6 +1,7 @@
 //! A parsed document of any format, in which every key and value has a position.
 
 use std::fmt;
+use std::path::Path;
 
 use crate::position::TextPosition;
 
@@ -84,6 +85,30 @@ impl fmt::Display for DocumentError {
 }
 
 impl std::error::Error for DocumentError {}
+
+impl Format {
+    /// File extensions and their formats.
+    pub const EXTENSIONS: &[(&str, Self)] = &[
+        #[cfg(feature = "toml")]
+        ("toml", Self::Toml),
+        #[cfg(feature = "yaml")]
+        ("yaml", Self::Yaml),
+        #[cfg(feature = "yaml")]
+        ("yml", Self::Yaml),
+        #[cfg(feature = "json")]
+        ("json", Self::Json),
+    ];
+
+    /// Returns the format for the extension of a file name, in any case.
+    #[must_use]
+    pub fn of_path(path: impl AsRef<Path>) -> Option<Self> {
+        let extension = path.as_ref().extension()?;
+        Self::EXTENSIONS
+            .iter()
+            .find(|(known, _)| extension.eq_ignore_ascii_case(known))
+            .map(|(_, format)| *format)
+    }
+}
 
 impl Value {
     /// Returns the kind of the value for messages, such as `a list`.

@@ -12,8 +12,7 @@
 //! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.
 //! - [`parse`]: a TOML, YAML or JSON document as a tree of [`Node`]s with positions, so that an error about a value
 //!   can name its line and column.
-//! - [`push_tables`], [`remove_table`], [`set_value`], [`append_value`]: edits of one thing in a TOML document that
-//!   preserve the rest.
+//! - `Editor`: edits of one thing in a TOML, YAML or JSON document that preserve the rest.
 //!
 //! The crate makes no decisions: which keys are allowed, and what they mean, is up to the caller. Documents may be
 //! untrusted: size, nesting and alias expansion are limited, repeated keys are errors, and parsing takes linear time.
@@ -41,6 +40,8 @@
 mod causes;
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 mod document;
+#[cfg(feature = "edit")]
+mod edit;
 mod escape;
 mod hex;
 #[cfg(feature = "json")]
@@ -62,12 +63,12 @@ mod printable_json;
 mod schema;
 mod shown;
 mod timestamp;
-#[cfg(feature = "edit")]
-mod toml_lists;
 
 pub use causes::with_causes;
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 pub use document::{DocumentError, Format, MAX_NESTING, Node, TableEntry, Value, parse};
+#[cfg(feature = "edit")]
+pub use edit::{EditError, Editor};
 pub use escape::{Escaped, escape, escape_lines, escape_path, is_printable, push_escaped};
 pub use hex::{from_hex, hex_byte, hex_digit, to_hex};
 #[cfg(feature = "json")]
@@ -89,10 +90,6 @@ pub use printable_json::to_printable_json;
 pub use schema::{SchemaError, SchemaProblem, TableReader, choice, item_text};
 pub use shown::{Shown, shown_within};
 pub use timestamp::Timestamp;
-#[cfg(feature = "edit")]
-pub use toml_lists::{
-    TomlEditError, append_value, push_tables, remove_key, remove_table, remove_value, set_value,
-};
 
 /// The README's examples are run as tests.
 #[cfg(all(doctest, feature = "nearest", feature = "yaml"))]

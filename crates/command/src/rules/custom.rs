@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use stockade_text::{push_tables, remove_table};
+use stockade_text::Editor;
 
 use super::check;
 use super::check::{CommandRuleError, CommandRuleProblem};
@@ -16,10 +16,9 @@ use super::file::{CommandRuleFile, CommandRuleFormat};
 use super::rule::CommandRule;
 use crate::rules::layer::RuleLayer;
 
-/// The header of a new document.
+/// The header of a new document in a format with comments.
 const HEAD: &str = "\
 # Rules for commands that were added by answering questions or by `stockade policy add`. `stockade policy lint` looks at them.
-version = 1
 ";
 
 /// The key of the list of rules.
@@ -29,6 +28,7 @@ const RULES: &[&str] = &["rule"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomRules {
     document: String,
+    format: CommandRuleFormat,
     rules: Vec<CommandRule>,
     layer: Layer,
 }
@@ -40,33 +40,54 @@ impl Default for CustomRules {
 }
 
 impl CustomRules {
-    /// Returns a document without rules.
+    /// Returns a document of TOML without rules.
     #[must_use]
     pub fn new(layer: Layer) -> Self {
-        Self { document: HEAD.to_owned(), rules: Vec::new(), layer }
+        Self::in_format(CommandRuleFormat::Toml, layer)
     }
 
-    /// Parses a document of the user, and checks every rule and its examples.
+    /// Returns a document without rules.
+    #[must_use]
+    pub fn in_format(format: CommandRuleFormat, layer: Layer) -> Self {
+        let document = match format {
+            CommandRuleFormat::Toml => format!("{HEAD}version = 1\n"),
+            CommandRuleFormat::Yaml => format!("{HEAD}version: 1\n"),
+            CommandRuleFormat::Json => "{\n  \"version\": 1\n}\n".to_owned(),
+        };
+        Self { document, format, rules: Vec::new(), layer }
+    }
+
+    /// Parses a document of the user in TOML, and checks every rule and its examples.
     ///
     /// # Errors
     /// The first problem and its position.
     pub fn parse(document: &str) -> Result<Self, CommandRuleFileError> {
-        Self::parse_for(document, Layer::User)
+        Self::parse_for(document, CommandRuleFormat::Toml, Layer::User)
     }
 
     /// Parses a document for a layer.
     ///
     /// # Errors
     /// The first problem and its position.
-    pub fn parse_for(document: &str, layer: Layer) -> Result<Self, CommandRuleFileError> {
-        let file = CommandRuleFile::parse(document, CommandRuleFormat::Toml, layer)?;
-        Ok(Self { document: document.to_owned(), rules: file.rules().to_vec(), layer })
+    pub fn parse_for(
+        document: &str,
+        format: CommandRuleFormat,
+        layer: Layer,
+    ) -> Result<Self, CommandRuleFileError> {
+        let file = CommandRuleFile::parse(document, format, layer)?;
+        Ok(Self { document: document.to_owned(), format, rules: file.rules().to_vec(), layer })
     }
 
     /// Returns the document that [`CustomRules::parse`] reads.
     #[must_use]
     pub fn document(&self) -> &str {
         &self.document
+    }
+
+    /// Returns the format of the document.
+    #[must_use]
+    pub const fn format(&self) -> CommandRuleFormat {
+        self.format
     }
 
     /// Appends a rule.
@@ -91,7 +112,7 @@ impl CustomRules {
             check::rule(rule).map_err(fail)?;
         }
         let values: Vec<String> = rules.iter().map(CommandRule::to_toml_values).collect();
-        let document = push_tables(&self.document, RULES, &values);
+        let document = self.editor().push_tables(RULES, &values);
         self.become_document(&document.map_err(|error| CommandRuleError::together(error.reason))?)
     }
 
@@ -102,14 +123,18 @@ impl CustomRules {
     pub fn remove(&mut self, id: &str) -> Result<Option<CommandRule>, CommandRuleFileProblem> {
         let Some(index) = self.rules.iter().position(|rule| rule.id == id) else { return Ok(None) };
         let rule = self.rules.get(index).cloned();
-        let document = remove_table(&self.document, RULES, index);
+        let document = self.editor().remove_table(RULES, index);
         self.become_document(&document.map_err(|error| CommandRuleError::together(error.reason))?)?;
         Ok(rule)
     }
 
+    fn editor(&self) -> Editor<'_> {
+        Editor::new(&self.document, self.format.document())
+    }
+
     /// Replaces the document, if the new one is valid.
     fn become_document(&mut self, document: &str) -> Result<(), CommandRuleFileProblem> {
-        *self = Self::parse_for(document, self.layer).map_err(|error| error.problem)?;
+        *self = Self::parse_for(document, self.format, self.layer).map_err(|error| error.problem)?;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ pub(crate) mod error;
 mod schema;
 mod syntax;
 
-use stockade_text::{Node, TextPosition};
+use stockade_text::{Format, Node, TextPosition};
 
 use error::{CommandRuleFileError, CommandRuleFileProblem};
 use schema::RulePositions;
@@ -63,9 +63,20 @@ impl CommandRuleFormat {
     /// Returns the format for the extension of a file name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
-        let (_, ending) = name.rsplit_once('.')?;
-        let formats = [("toml", Self::Toml), ("yaml", Self::Yaml), ("yml", Self::Yaml), ("json", Self::Json)];
-        formats.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).map(|(_, format)| format)
+        Format::of_path(name).map(|format| match format {
+            Format::Toml => Self::Toml,
+            Format::Yaml => Self::Yaml,
+            Format::Json => Self::Json,
+        })
+    }
+
+    /// Returns the format of the document.
+    pub(crate) const fn document(self) -> Format {
+        match self {
+            Self::Toml => Format::Toml,
+            Self::Yaml => Format::Yaml,
+            Self::Json => Format::Json,
+        }
     }
 }
 

@@ -207,7 +207,14 @@ fn reading_a_file_is_linear() {
 
 #[test]
 fn custom_rules_survive_being_written() {
-    let mut custom = CustomRules::default();
+    for format in [CommandRuleFormat::Toml, CommandRuleFormat::Yaml, CommandRuleFormat::Json] {
+        survive_being_written(format);
+    }
+}
+
+fn survive_being_written(format: CommandRuleFormat) {
+    let parse = |document: &str| CustomRules::parse_for(document, format, Layer::User);
+    let mut custom = CustomRules::in_format(format, Layer::User);
     let mut rule = CommandRule::prefix("git-push", &["git", "push"], Effect::Allow);
     rule.reason = "said \"yes\"\n\u{1b}[2J \\ ü".to_owned();
     rule.priority = -3;
@@ -236,12 +243,12 @@ fn custom_rules_survive_being_written() {
         .unwrap();
     let document = custom.document().to_owned();
     assert!(document.bytes().all(|byte| byte == b'\n' || !byte.is_ascii_control()), "{document}");
-    assert_eq!(CustomRules::parse(&document).unwrap(), custom);
+    assert_eq!(parse(&document).unwrap(), custom);
     assert!(custom.remove("git-push").unwrap().is_some() && custom.remove("git-push").unwrap().is_none());
-    assert_eq!(CustomRules::parse(custom.document()).unwrap().rules().len(), 1);
+    assert_eq!(parse(custom.document()).unwrap().rules().len(), 1);
     let (half, _) = document.split_at_checked(document.len() / 2).unwrap();
     for damaged in ["", "version = 9", half, "version = 1\n\0"] {
-        assert!(CustomRules::parse(damaged).is_err(), "{damaged:?}");
+        assert!(parse(damaged).is_err(), "{format:?} {damaged:?}");
     }
 }
 

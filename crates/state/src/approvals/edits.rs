@@ -5,10 +5,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use stockade_files::KeptFile;
-use stockade_text::{append_value, escape, escape_path, remove_key, remove_value, set_value};
+use stockade_text::{Editor, escape, escape_path};
 
 use crate::StateError;
-use crate::saved_rules::{MAX_CONFIG_BYTES, SavedRulesError, config_with, make_folder_of};
+use crate::saved_rules::{MAX_CONFIG_BYTES, SavedRulesError, config_with, format_of, make_folder_of};
 
 /// An edit of one key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,11 +89,12 @@ impl ListEdit {
         let said =
             |error: &dyn std::fmt::Display| SavedRulesError::Said(format!("{}: {error}", escape_path(file)));
         let (path, value) = (self.path(), quoted(&self.value));
+        let editor = Editor::new(text, format_of(file));
         let edited = match self.operation {
             EditOperation::Add => return self.added(file, text),
             EditOperation::Remove => return self.removed(file, text),
-            EditOperation::Set => set_value(text, &path, &value),
-            EditOperation::Unset => remove_key(text, &path),
+            EditOperation::Set => editor.set_value(&path, &value),
+            EditOperation::Unset => editor.remove_key(&path),
         };
         let edited = edited.map_err(|error| said(&error))?;
         Ok((edited != text).then_some(edited))
@@ -106,13 +107,15 @@ impl ListEdit {
         if before.contains(&self.value) {
             return Ok(None);
         }
-        let mut new = append_value(text, &self.path(), &quoted(&self.value)).map_err(|error| said(&error))?;
+        let editor = Editor::new(text, format_of(file));
+        let mut new =
+            editor.append_value(&self.path(), &quoted(&self.value)).map_err(|error| said(&error))?;
         // The list of an agent replaces the one for all agents, and must then repeat its entries.
         let wanted: Vec<&String> = before.iter().chain([&self.value]).collect();
         let after = self.effective(file, &new)?;
         if wanted.iter().any(|one| !after.contains(one)) {
             let list = wanted.iter().map(|one| quoted(one)).collect::<Vec<_>>().join(", ");
-            new = set_value(text, &self.path(), &format!("[{list}]")).map_err(|error| said(&error))?;
+            new = editor.set_value(&self.path(), &format!("[{list}]")).map_err(|error| said(&error))?;
         }
         match self.effective(file, &new)?.contains(&self.value) {
             true => Ok(Some(new)),
@@ -123,12 +126,15 @@ impl ListEdit {
     fn removed(&self, file: &Path, text: &str) -> Result<Option<String>, SavedRulesError> {
         let said =
             |error: &dyn std::fmt::Display| SavedRulesError::Said(format!("{}: {error}", escape_path(file)));
-        let without = remove_value(text, &self.path(), &quoted(&self.value)).map_err(|error| said(&error))?;
+        let without = Editor::new(text, format_of(file))
+            .remove_value(&self.path(), &quoted(&self.value))
+            .map_err(|error| said(&error))?;
         if without == text {
             return Ok(None);
         }
         // An empty list differs from a missing one, which the list for all agents replaces.
-        let pruned = remove_key(&without, &self.path()).map_err(|error| said(&error))?;
+        let pruned =
+            Editor::new(&without, format_of(file)).remove_key(&self.path()).map_err(|error| said(&error))?;
         let is_same = self.effective(file, &without)?.is_empty() && self.effective(file, &pruned)?.is_empty();
         Ok(Some(if is_same { pruned } else { without }))
     }

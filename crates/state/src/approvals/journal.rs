@@ -15,7 +15,7 @@ use super::edits::{self, ListEdit};
 use super::scope;
 use super::{Approval, ApprovalKind};
 use crate::StateError;
-use crate::saved_rules::{SavedRuleChange, SavedRules, config_on_disk, config_with};
+use crate::saved_rules::{SavedRuleChange, SavedRules, config_on_disk, config_with, format_of};
 
 /// Maximum number of entries; the oldest are dropped.
 const MAX_ENTRIES: usize = 200;
@@ -144,7 +144,9 @@ impl JournaledApproval {
     fn table_removed(&self, path: &Path, writes: bool) -> Result<Option<String>, StateError> {
         let Some(table) = &self.table else { return Ok(None) };
         let (_, is_gone) = edits::change(path, writes, |text| {
-            let Some(left) = scope::remove(text, table)? else { return Ok((text.to_owned(), false)) };
+            let Some(left) = scope::remove(text, format_of(path), table)? else {
+                return Ok((text.to_owned(), false));
+            };
             config_with(path, &left)?;
             Ok((left, true))
         })?;

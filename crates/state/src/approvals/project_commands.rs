@@ -1,5 +1,6 @@
 //! Approvals and denials of commands in one directory: rules in a table with that scope.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use stockade_guard::admission::decide_on_disk;
@@ -16,7 +17,7 @@ use super::scope::{self, ApprovalScope};
 use super::{ApprovalChange, ApprovalKind, check_agent};
 use crate::StateError;
 use crate::command_rules::sources_with;
-use crate::saved_rules::{SavedRules, config_in, ids_of};
+use crate::saved_rules::{SavedRules, config_in, format_of, ids_of};
 
 /// Allows or denies an agent exactly this command in a scope, by rules in a table of the user's config file. The agent works in
 /// `directory`. With `writes` false, only tries to.
@@ -47,10 +48,10 @@ pub fn decide_command_in(
         if wanted.is_empty() || kind == ApprovalKind::Deny && is_denied(&before, agent, command, place)? {
             return Ok((text.to_owned(), (Vec::new(), None)));
         }
-        let rules = with_free_ids(wanted, text);
+        let rules = with_free_ids(wanted, &ids_of(text, format_of(path)));
         let values: Vec<String> = rules.iter().map(CommandRule::to_toml_values).collect();
         let table = scope.table_of_rules(agent, &values)?;
-        let after = scope::add_table(text, &table)?;
+        let after = scope::add_table(text, format_of(path), &table)?;
         let config = config_in(directory, session, path, &after)?;
         // Fails where another rule decides all the same.
         if kind == ApprovalKind::Allow && !suggested(&config, agent, command, place)?.is_empty() {
@@ -87,9 +88,9 @@ fn is_denied(
     Ok(decision.effect == Effect::Deny)
 }
 
-/// Gives rules ids that no rule of the text has, wherever it applies.
-fn with_free_ids(rules: Vec<CommandRule>, text: &str) -> Vec<CommandRule> {
-    let mut taken = ids_of(text);
+/// Gives rules ids that are not taken.
+fn with_free_ids(rules: Vec<CommandRule>, taken: &HashSet<String>) -> Vec<CommandRule> {
+    let mut taken = taken.clone();
     let named = rules.into_iter().map(|rule| {
         let id = free_id(&rule.id, |id| taken.contains(id));
         taken.insert(id.clone());

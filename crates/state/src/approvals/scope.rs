@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use stockade_guard::audit::Timestamp;
-use stockade_text::{Format, Node, Value, escape, escape_path, parse, push_tables, remove_table};
+use stockade_text::{EditError, Editor, Format, Node, Value, escape, escape_path, parse};
 
 use super::edits::{ListEdit, quoted};
 use crate::StateError;
@@ -80,7 +80,8 @@ impl ApprovalScope {
     /// Returns the text of a table with these rules of an agent, each as the values of a rule.
     pub(super) fn table_of_rules(&self, agent: &str, rules: &[String]) -> Result<String, StateError> {
         let list = format!("{}agents.{}.commands.rules = []\n", self.conditions()?, quoted(agent));
-        push_tables(&list, &["agents", agent, "commands", "rules"], rules)
+        Editor::new(&list, Format::Toml)
+            .push_tables(&["agents", agent, "commands", "rules"], rules)
             .map_err(|error| StateError::input(error.to_string()))
     }
 
@@ -103,7 +104,7 @@ impl ApprovalScope {
 }
 
 /// Adds a table to a config file, and removes those that have ended.
-pub(super) fn add_table(text: &str, table: &str) -> Result<String, StateError> {
+pub(super) fn add_table(text: &str, format: Format, table: &str) -> Result<String, StateError> {
     let now = Timestamp::from(SystemTime::now()).to_string();
     let now = now.get(..19).unwrap_or_default();
     let has_ended = |node: &Node| {
@@ -111,31 +112,33 @@ pub(super) fn add_table(text: &str, table: &str) -> Result<String, StateError> {
         matches!(until, Some(Value::Text(until) | Value::Date(until)) if until.get(..19).is_some_and(|until| until <= now))
     };
     let mut text = text.to_owned();
-    for (index, node) in tables(&text).iter().enumerate().rev() {
+    for (index, node) in tables(&text, format).iter().enumerate().rev() {
         if has_ended(node) {
-            text = remove_table(&text, &SCOPED, index).map_err(|error| edited(&error))?;
+            text = Editor::new(&text, format).remove_table(&SCOPED, index).map_err(|error| edited(&error))?;
         }
     }
-    push_tables(&text, &SCOPED, &[table]).map_err(|error| edited(&error))
+    Editor::new(&text, format).push_tables(&SCOPED, &[table]).map_err(|error| edited(&error))
 }
 
 /// Removes a table from a config file. Returns nothing if it is not there any more.
-pub(super) fn remove(text: &str, table: &str) -> Result<Option<String>, StateError> {
+pub(super) fn remove(text: &str, format: Format, table: &str) -> Result<Option<String>, StateError> {
     let Ok(gone) = parse(table, Format::Toml, table.len()) else { return Ok(None) };
     let gone = gone.value.to_json();
-    let index = tables(text).iter().position(|node| node.value.to_json() == gone);
-    index.map(|index| remove_table(text, &SCOPED, index).map_err(|error| edited(&error))).transpose()
+    let index = tables(text, format).iter().position(|node| node.value.to_json() == gone);
+    index
+        .map(|index| Editor::new(text, format).remove_table(&SCOPED, index).map_err(|error| edited(&error)))
+        .transpose()
 }
 
-fn tables(text: &str) -> Vec<Node> {
-    let Ok(document) = parse(text, Format::Toml, text.len().max(1)) else { return Vec::new() };
+fn tables(text: &str, format: Format) -> Vec<Node> {
+    let Ok(document) = parse(text, format, text.len().max(1)) else { return Vec::new() };
     match document.value.get("scoped").map(|entry| entry.node.value.clone()) {
         Some(Value::List(tables)) => tables,
         _ => Vec::new(),
     }
 }
 
-fn edited(error: &stockade_text::TomlEditError) -> StateError {
+fn edited(error: &EditError) -> StateError {
     StateError::input(error.to_string())
 }
 
@@ -149,19 +152,19 @@ mod tests {
         let scope = ApprovalScope { directory: Some("/p/\"x\"".into()), ..ApprovalScope::default() };
         let table = scope.table_of(&[ListEdit::add("agents.*.allowedNetHosts", "docs.rs")]).unwrap();
         let before = "# Ours.\n[agents.bot]\nmaxSteps = 5\n";
-        let with = add_table(before, &table).unwrap();
+        let with = add_table(before, Format::Toml, &table).unwrap();
         assert!(with.contains("[[scoped]]\ndirectory = \"/p/\\\"x\\\"\"\n"), "{with}");
-        assert_eq!(remove(&with, &table).unwrap().as_deref(), Some(before));
-        assert_eq!(remove(before, &table).unwrap(), None);
+        assert_eq!(remove(&with, Format::Toml, &table).unwrap().as_deref(), Some(before));
+        assert_eq!(remove(before, Format::Toml, &table).unwrap(), None);
     }
 
     #[test]
     fn ended_tables_make_room() {
         let ended = ApprovalScope { until: Some("2001-01-01T00:00:00Z".into()), ..ApprovalScope::default() };
         let edits = [ListEdit::add("agents.claude.allowedNetHosts", "docs.rs")];
-        let text = add_table("", &ended.table_of(&edits).unwrap()).unwrap();
+        let text = add_table("", Format::Toml, &ended.table_of(&edits).unwrap()).unwrap();
         let lasting = ApprovalScope::new(Some(Path::new("/p")), Some(Duration::from_secs(60)));
-        let text = add_table(&text, &lasting.table_of(&edits).unwrap()).unwrap();
+        let text = add_table(&text, Format::Toml, &lasting.table_of(&edits).unwrap()).unwrap();
         assert_eq!(text.matches("[[scoped]]").count(), 1);
         assert!(!text.contains("2001"), "{text}");
     }
@@ -171,7 +174,7 @@ mod tests {
         let scope = ApprovalScope::new(Some(Path::new("/p")), None);
         let rules = ["id = \"a\"\nexact = [\"x\"]\ndecision = \"allow\"\n".to_owned()];
         let table = scope.table_of_rules("claude", &rules).unwrap();
-        let ids = ids_of(&add_table("", &table).unwrap());
+        let ids = ids_of(&add_table("", Format::Toml, &table).unwrap(), Format::Toml);
         assert_eq!(ids.into_iter().collect::<Vec<_>>(), ["a"]);
     }
 }

@@ -55,7 +55,7 @@ fn a_dry_run_writes_no_file() {
 
 #[test]
 fn errors_name_the_fix() {
-    let error: StateError = SavedRules::of_file("rules.yaml".as_ref()).unwrap_err();
+    let error: StateError = SavedRules::of_file("rules.txt".as_ref()).unwrap_err();
     assert_eq!(error.kind(), StateErrorKind::Input);
     assert!(error.help().is_some_and(|help| help.contains(".toml")), "{error:?}");
     let folder = tempfile::tempdir().unwrap();

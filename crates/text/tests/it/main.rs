@@ -3,6 +3,7 @@
 
 mod auto_traits;
 mod documents;
+mod edits;
 mod hidden;
 mod properties;
 #[cfg(all(feature = "nearest", feature = "toml"))]

@@ -5,11 +5,11 @@ use std::os::unix::fs::DirBuilderExt as _;
 
 use stockade_files::KeptFile;
 use stockade_guard::config::{Config, ConfigKey};
-use stockade_text::{append_value, escape_path, set_value};
+use stockade_text::{Editor, escape_path};
 
 use super::unknown;
 use crate::failure::Failure;
-use stockade_state::saved_rules::{MAX_CONFIG_BYTES, SavedRules, SavedRulesError, config_with};
+use stockade_state::saved_rules::{MAX_CONFIG_BYTES, SavedRules, SavedRulesError, config_with, format_of};
 
 /// How to change the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,8 @@ pub(super) fn run(change: Change, key: &str, value: &str) -> Result<String, Fail
         made.map_err(|error| Failure::usage(format_args!("{}: {error}", escape_path(folder))))?;
     }
     let edit = |text: Option<&str>| {
-        let text = edited(change, key, value, text.unwrap_or_default())
+        let editor = Editor::new(text.unwrap_or_default(), format_of(path));
+        let text = edited(change, key, value, editor)
             .map_err(|why| SavedRulesError::Said(format!("{}: {why}", escape_path(path))))?;
         config_with(path, &text)?;
         Ok::<_, SavedRulesError>((Some(text), ()))
@@ -45,11 +46,11 @@ pub(super) fn run(change: Change, key: &str, value: &str) -> Result<String, Fail
 }
 
 /// Returns the changed document. A value that is not valid TOML is a string.
-fn edited(change: Change, key: &str, value: &str, text: &str) -> Result<String, String> {
+fn edited(change: Change, key: &str, value: &str, editor: Editor<'_>) -> Result<String, String> {
     let path: Vec<&str> = key.split('.').collect();
     let by = |value: &str| match change {
-        Change::Set => set_value(text, &path, value),
-        Change::Add => append_value(text, &path, value),
+        Change::Set => editor.set_value(&path, value),
+        Change::Add => editor.append_value(&path, value),
     };
     let quoted = || serde_json::to_string(value).map_err(|error| error.to_string());
     match by(value) {

@@ -1,47 +1,16 @@
-//! Edits of lists of tables and of values in a TOML document that preserve comments, order and formatting.
+//! Edits of TOML, by `toml_edit`.
 
 use toml_edit::{ArrayOfTables, DocumentMut, Formatted, InlineTable, Item, Table, TableLike, Value};
 
-/// A TOML document could not be edited.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TomlEditError {
-    /// The reason, as a sentence fragment.
-    pub reason: String,
-}
-
-impl std::fmt::Display for TomlEditError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
-
-impl std::error::Error for TomlEditError {}
-
-impl TomlEditError {
-    fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
-    }
-}
+use super::EditError;
 
 /// Appends tables to the list at `path`, creating missing parents. Each of `tables` is a document with the values of
 /// a new table.
-///
-/// ```
-/// let text = "# Ours.\nversion = 1 # of the file\n";
-/// let added = stockade_text::push_tables(text, &["rule"], &["id = \"x\"\n"])?;
-/// assert_eq!(added, "# Ours.\nversion = 1 # of the file\n\n[[rule]]\nid = \"x\"\n");
-/// assert_eq!(stockade_text::remove_table(&added, &["rule"], 0)?, text);
-/// # Ok::<(), stockade_text::TomlEditError>(())
-/// ```
-///
-/// # Errors
-/// When the document or one of the tables is not TOML, or another value exists at `path`.
-pub fn push_tables<T: AsRef<str>>(
+pub(super) fn push_tables<T: AsRef<str>>(
     document: &str,
     path: &[&str],
     tables: &[T],
-) -> Result<String, TomlEditError> {
+) -> Result<String, EditError> {
     let mut edited = parse(document)?;
     let (last, parent) = parent(&mut edited, path)?;
     let list = parent.entry(last).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
@@ -51,7 +20,7 @@ pub fn push_tables<T: AsRef<str>>(
         match list {
             Item::ArrayOfTables(list) => list.push(set_apart(new, before)),
             Item::Value(Value::Array(list)) => list.push(in_one_line(new)?),
-            _ => return Err(TomlEditError::new(format!("`{last}` is no list of tables"))),
+            _ => return Err(EditError::new(format!("`{last}` is no list of tables"))),
         }
         before = table.as_ref();
     }
@@ -59,10 +28,7 @@ pub fn push_tables<T: AsRef<str>>(
 }
 
 /// Removes the table at `index` from the list at `path`, with the comments above it.
-///
-/// # Errors
-/// When the document is not TOML, or the table does not exist.
-pub fn remove_table(document: &str, path: &[&str], index: usize) -> Result<String, TomlEditError> {
+pub(super) fn remove_table(document: &str, path: &[&str], index: usize) -> Result<String, EditError> {
     let mut edited = parse(document)?;
     let (last, parent) = parent(&mut edited, path)?;
     let is_empty = match parent.get_mut(last) {
@@ -74,7 +40,7 @@ pub fn remove_table(document: &str, path: &[&str], index: usize) -> Result<Strin
             list.remove(index);
             list.is_empty()
         }
-        _ => return Err(TomlEditError::new(format!("`{last}` has no table with the number {index}"))),
+        _ => return Err(EditError::new(format!("`{last}` has no table with the number {index}"))),
     };
     if is_empty {
         parent.remove(last);
@@ -84,17 +50,7 @@ pub fn remove_table(document: &str, path: &[&str], index: usize) -> Result<Strin
 
 /// Sets the key at `path` to a value, which is written as TOML, creating missing parents. An existing value is
 /// replaced; the rest of the document is preserved.
-///
-/// ```
-/// let text = "# Ours.\nversion = 1 # of the file\n";
-/// let set = stockade_text::set_value(text, &["agents", "bot", "maxSteps"], "20")?;
-/// assert_eq!(set, "# Ours.\nversion = 1 # of the file\n\n[agents.bot]\nmaxSteps = 20\n");
-/// # Ok::<(), stockade_text::TomlEditError>(())
-/// ```
-///
-/// # Errors
-/// When the document or the value is not TOML, or a table exists at `path`.
-pub fn set_value(document: &str, path: &[&str], value: &str) -> Result<String, TomlEditError> {
+pub(super) fn set_value(document: &str, path: &[&str], value: &str) -> Result<String, EditError> {
     let mut edited = parse(document)?;
     let (last, parent) = shown_parent(&mut edited, path, document)?;
     let new = value_of(value)?;
@@ -104,22 +60,19 @@ pub fn set_value(document: &str, path: &[&str], value: &str) -> Result<String, T
             *old = new;
             *old.decor_mut() = decor;
         }
-        Some(_) => return Err(TomlEditError::new(format!("`{last}` is a table"))),
+        Some(_) => return Err(EditError::new(format!("`{last}` is a table"))),
         None => drop(parent.insert(last, Item::Value(new))),
     }
     Ok(edited.to_string())
 }
 
 /// Appends a value, which is written as TOML, to the list at `path`, unless the list contains it.
-///
-/// # Errors
-/// When the document or the value is not TOML, or something other than a list of values exists at `path`.
-pub fn append_value(document: &str, path: &[&str], value: &str) -> Result<String, TomlEditError> {
+pub(super) fn append_value(document: &str, path: &[&str], value: &str) -> Result<String, EditError> {
     let mut edited = parse(document)?;
     let (last, parent) = shown_parent(&mut edited, path, document)?;
     let new = value_of(value)?;
     let list = parent.entry(last).or_insert_with(|| Item::Value(Value::Array(toml_edit::Array::new())));
-    let list = list.as_array_mut().ok_or_else(|| TomlEditError::new(format!("`{last}` is no list")))?;
+    let list = list.as_array_mut().ok_or_else(|| EditError::new(format!("`{last}` is no list")))?;
     let text = |value: &Value| value.to_string().trim().to_owned();
     if !list.iter().any(|there| text(there) == text(&new)) {
         list.push(new);
@@ -128,14 +81,11 @@ pub fn append_value(document: &str, path: &[&str], value: &str) -> Result<String
 }
 
 /// Removes a value, which is written as TOML, from the list at `path`. A document without it is returned unchanged.
-///
-/// # Errors
-/// When the document or the value is not TOML, or something other than a list of values exists at `path`.
-pub fn remove_value(document: &str, path: &[&str], value: &str) -> Result<String, TomlEditError> {
+pub(super) fn remove_value(document: &str, path: &[&str], value: &str) -> Result<String, EditError> {
     let mut edited = parse(document)?;
     let text = |value: &Value| value.to_string().trim().to_owned();
     let gone = text(&value_of(value)?);
-    let Some((last, before)) = path.split_last() else { return Err(TomlEditError::new("no key is given")) };
+    let Some((last, before)) = path.split_last() else { return Err(EditError::new("no key is given")) };
     let mut table: &mut dyn TableLike = edited.as_table_mut();
     for key in before {
         match table.get_mut(key).and_then(Item::as_table_like_mut) {
@@ -144,23 +94,13 @@ pub fn remove_value(document: &str, path: &[&str], value: &str) -> Result<String
         }
     }
     let Some(list) = table.get_mut(last) else { return Ok(document.to_owned()) };
-    let list = list.as_array_mut().ok_or_else(|| TomlEditError::new(format!("`{last}` is no list")))?;
+    let list = list.as_array_mut().ok_or_else(|| EditError::new(format!("`{last}` is no list")))?;
     list.retain(|there| text(there) != gone);
     Ok(edited.to_string())
 }
 
 /// Removes the key at `path`, and tables above it that are empty then, unless they have a comment.
-///
-/// ```
-/// let text = "# Ours.\n[agents.bot.files]\nallowRead = []\n";
-/// assert_eq!(stockade_text::remove_key(text, &["agents", "bot", "files", "allowRead"])?, "# Ours.\n[agents.bot.files]\n");
-/// assert_eq!(stockade_text::remove_key("a = 1\n\n[b.c]\nd = 2\n", &["b", "c", "d"])?, "a = 1\n");
-/// # Ok::<(), stockade_text::TomlEditError>(())
-/// ```
-///
-/// # Errors
-/// When the document is not TOML.
-pub fn remove_key(document: &str, path: &[&str]) -> Result<String, TomlEditError> {
+pub(super) fn remove_key(document: &str, path: &[&str]) -> Result<String, EditError> {
     let mut edited = parse(document)?;
     remove_below(edited.as_table_mut(), path);
     Ok(edited.to_string())
@@ -195,8 +135,8 @@ fn remove_below(table: &mut dyn TableLike, path: &[&str]) {
     }
 }
 
-fn value_of(text: &str) -> Result<Value, TomlEditError> {
-    text.parse().map_err(|error: toml_edit::TomlError| TomlEditError::new(error.message().to_owned()))
+fn value_of(text: &str) -> Result<Value, EditError> {
+    text.parse().map_err(|error: toml_edit::TomlError| EditError::new(error.message().to_owned()))
 }
 
 /// Returns the parent table of the last key, with a header, which a value needs.
@@ -204,8 +144,8 @@ fn shown_parent<'d, 'p>(
     document: &'d mut DocumentMut,
     path: &'p [&'p str],
     text: &str,
-) -> Result<(&'p str, &'d mut dyn TableLike), TomlEditError> {
-    let Some((last, before)) = path.split_last() else { return Err(TomlEditError::new("no key is given")) };
+) -> Result<(&'p str, &'d mut dyn TableLike), EditError> {
+    let Some((last, before)) = path.split_last() else { return Err(EditError::new("no key is given")) };
     let mut table: &mut dyn TableLike = document.as_table_mut();
     for (at, key) in before.iter().enumerate() {
         let is_last = at + 1 == before.len();
@@ -215,22 +155,21 @@ fn shown_parent<'d, 'p>(
             Item::Table(if is_last { set_apart(table, text) } else { table })
         };
         let found = table.entry(key).or_insert_with(new);
-        table =
-            found.as_table_like_mut().ok_or_else(|| TomlEditError::new(format!("`{key}` is no table")))?;
+        table = found.as_table_like_mut().ok_or_else(|| EditError::new(format!("`{key}` is no table")))?;
     }
     Ok((last, table))
 }
 
-fn parse(text: &str) -> Result<DocumentMut, TomlEditError> {
-    text.parse().map_err(|error: toml_edit::TomlError| TomlEditError::new(error.message().to_owned()))
+fn parse(text: &str) -> Result<DocumentMut, EditError> {
+    text.parse().map_err(|error: toml_edit::TomlError| EditError::new(error.message().to_owned()))
 }
 
 /// Returns the parent table of the last key, and that key.
 fn parent<'d, 'p>(
     document: &'d mut DocumentMut,
     path: &'p [&'p str],
-) -> Result<(&'p str, &'d mut dyn TableLike), TomlEditError> {
-    let Some((last, before)) = path.split_last() else { return Err(TomlEditError::new("no key is given")) };
+) -> Result<(&'p str, &'d mut dyn TableLike), EditError> {
+    let Some((last, before)) = path.split_last() else { return Err(EditError::new("no key is given")) };
     let mut table: &mut dyn TableLike = document.as_table_mut();
     for key in before {
         let implicit = || {
@@ -239,8 +178,7 @@ fn parent<'d, 'p>(
             Item::Table(table)
         };
         let found = table.entry(key).or_insert_with(implicit);
-        table =
-            found.as_table_like_mut().ok_or_else(|| TomlEditError::new(format!("`{key}` is no table")))?;
+        table = found.as_table_like_mut().ok_or_else(|| EditError::new(format!("`{key}` is no table")))?;
     }
     Ok((last, table))
 }
@@ -258,11 +196,11 @@ fn set_apart(mut table: Table, document: &str) -> Table {
 }
 
 /// Converts the table for an inline list (`{ … }`).
-fn in_one_line(table: Table) -> Result<InlineTable, TomlEditError> {
+fn in_one_line(table: Table) -> Result<InlineTable, EditError> {
     let mut inline = InlineTable::new();
     for (key, item) in table {
         let mut value =
-            item.into_value().map_err(|_| TomlEditError::new(format!("`{key}` is no plain value")))?;
+            item.into_value().map_err(|_| EditError::new(format!("`{key}` is no plain value")))?;
         if let Value::String(text) = &value {
             value = Value::String(Formatted::new(text.value().clone()));
         }
@@ -276,7 +214,7 @@ fn in_one_line(table: Table) -> Result<InlineTable, TomlEditError> {
 mod tests {
     use super::*;
 
-    fn push_table(document: &str, path: &[&str], table: &str) -> Result<String, TomlEditError> {
+    fn push_table(document: &str, path: &[&str], table: &str) -> Result<String, EditError> {
         push_tables(document, path, &[table])
     }
 
