@@ -6,6 +6,7 @@ mod groups;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ErrorKind};
@@ -74,6 +75,10 @@ Run 'stockade --help' for all commands.
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// Config file to read and change in place of your own; also STOCKADE_CONFIG
+    #[arg(long, global = true, value_name = "FILE", display_order = 899)]
+    pub(crate) config: Option<PathBuf>,
 
     /// When to use colors; auto: on a terminal, unless NO_COLOR is set
     #[arg(

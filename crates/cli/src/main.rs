@@ -28,6 +28,9 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(exit) => return exit,
     };
+    if let Some(file) = &args.config {
+        stockade_guard::config::choose_config_file(file);
+    }
     // Output before a panic is not a result.
     bug::caught(|| carry_out(&args)).unwrap_or_else(|| match args.command {
         #[cfg(target_os = "linux")]

@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod chosen;
 mod config;
 mod error;
 mod idle;
@@ -47,6 +48,7 @@ pub use agent::{
     AgentConfig, AuditConfig, CriticalFindings, ExecConfig, HookMode, Isolation, LimitStoreConfig,
     SandboxNeed, SkillsConfig,
 };
+pub use chosen::{CONFIG_FILE_VARIABLE, choose_config_file, chosen_config_file};
 pub use config::{Config, ConfigValue};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};
 pub use keys::ConfigKey;

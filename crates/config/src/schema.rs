@@ -94,7 +94,7 @@ A config file is written in TOML, YAML or JSON. Later layers override earlier on
 |---|---|
 | default | built in, see the table below |
 | system | `/etc/stockade/config.{toml,yaml,yml,json}` |
-| user | `$XDG_CONFIG_HOME/stockade/config.*`, or `~/.config/stockade/config.*` |
+| user | `$XDG_CONFIG_HOME/stockade/config.*`, or `~/.config/stockade/config.*`; with `--config FILE` or `STOCKADE_CONFIG=FILE`, that file instead |
 | project | `.stockade/config.*` in the current directory or the nearest parent. It can only narrow |
 | environment | `STOCKADE_AGENTS__bot__MAXSTEPS=20`: the key with `__` for each dot; case and single `_` are ignored |
 | flag | `--set agents.bot.maxSteps=20` |

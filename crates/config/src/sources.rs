@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use stockade_files::FileVersions;
 
+use crate::chosen::chosen_config_file;
 use crate::error::Problem;
 use crate::layer::{
     ConfigLayer, Said, files_of_folder, read_environment, read_file, read_flags, read_folder,
@@ -40,15 +41,19 @@ pub struct ConfigSources {
 }
 
 impl ConfigSources {
-    /// Returns the places for a process of this user that works in a directory.
+    /// Returns the places for a process of this user that works in a directory. A file that was chosen by `--config` or
+    /// `STOCKADE_CONFIG` replaces the user's directory.
     #[must_use]
     pub fn of_process(project: &Path) -> Self {
         let variable =
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || Some(variable("HOME")?.join(".config"));
+        let folder = || Some(variable("XDG_CONFIG_HOME").or_else(home)?.join("stockade"));
+        let file = chosen_config_file();
         Self {
             system: Some("/etc/stockade".into()),
-            user: variable("XDG_CONFIG_HOME").or_else(home).map(|folder| folder.join("stockade")),
+            user: if file.is_some() { None } else { folder() },
+            file,
             project: std::path::absolute(project).ok(),
             environment: std::env::vars_os().collect(),
             ..Self::default()

@@ -4,6 +4,7 @@
 //! killed, failed, or printed an invalid answer.
 
 use stockade_guard::command::shell::{quote, quote_argv};
+use stockade_guard::config::chosen_config_file;
 
 use super::answer::{HookOutput, NOTHING, REFUSED, deny};
 use super::{Answers, Harness, Moment, results};
@@ -13,8 +14,10 @@ pub(crate) const BROKEN: &str = "stockade could not decide, so this is refused: 
 
 /// Returns the line for a moment, which runs `program`.
 pub(crate) fn line(harness: &Harness, moment: Moment, program: &str) -> String {
-    let asks =
-        |more: &[&str]| quote_argv([program, "hook", "--harness", harness.name].iter().chain(more).copied());
+    let file = chosen_config_file().map(|file| file.to_string_lossy().into_owned());
+    let config = file.as_deref().map(|file| ["--config", file]).into_iter().flatten();
+    let words: Vec<&str> = [program, "hook", "--harness", harness.name].into_iter().chain(config).collect();
+    let asks = |more: &[&str]| quote_argv(words.iter().chain(more).copied());
     let otherwise = match moment {
         Moment::Start => return asks(&[]),
         Moment::Before => deny(harness, BROKEN),

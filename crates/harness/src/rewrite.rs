@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use stockade_guard::command::shell::quote_argv;
+use stockade_guard::config::chosen_config_file;
 use stockade_text::escape_path;
 
 use super::call::Origin;
@@ -35,8 +36,19 @@ impl Contained {
     /// When a path cannot be written into a shell line.
     pub fn of(agent: &str, origin: &Origin) -> Result<Self, String> {
         let workspace = origin.workspace.to_str().ok_or("the path of the workspace is not valid UTF-8")?;
-        let words =
-            [&program()?, "exec", "--quiet", "--agent", agent, "--workspace", workspace, "--", "bash", "-c"];
+        let (program, file) = (program()?, chosen_config_file());
+        let file = match &file {
+            Some(file) => Some(file.to_str().ok_or("the path of the config file is not valid UTF-8")?),
+            None => None,
+        };
+        let config = file.map(|file| ["--config", file]).into_iter().flatten();
+        let options = ["--quiet", "--agent", agent, "--workspace", workspace];
+        let words: Vec<&str> = [program.as_str(), "exec"]
+            .into_iter()
+            .chain(config)
+            .chain(options)
+            .chain(["--", "bash", "-c"])
+            .collect();
         let folder = below(&origin.workspace, &origin.cwd).ok_or_else(|| {
             let (cwd, workspace) = (escape_path(&origin.cwd), escape_path(&origin.workspace));
             format!("it would run in {cwd}, which is not visible in the sandbox; run it in {workspace}")

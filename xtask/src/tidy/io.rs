@@ -45,6 +45,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/bound_socket.rs", "makes a socket, and removes that of a server that is gone"),
     ("crates/guard/src/broker.rs", "serves sockets of a broker, and asks brokers"),
     ("crates/guard/src/broker/", "serves sockets of a broker, and asks brokers"),
+    ("crates/config/src/chosen.rs", "reads the variable that names the config file"),
     ("crates/config/src/layer.rs", "reads the files of a configuration"),
     ("crates/config/src/scoped.rs", "reads the clock, and resolves the directory of the project"),
     ("crates/config/src/sources.rs", "asks where the user keeps settings, and for the nearest project"),

@@ -10,8 +10,9 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use stockade_guard::config::{Config, ConfigKey, ConfigSources};
-use stockade_text::escape_path;
+use stockade_guard::config::{Config, ConfigKey};
+use stockade_state::saved_rules::{format_of, user_file};
+use stockade_text::{Format, escape_path};
 
 use crate::args::HELP;
 use crate::exit::Exit;
@@ -45,9 +46,13 @@ pub(crate) struct InitArgs {
 pub(crate) fn run(args: &InitArgs) -> Result<Exit, Failure> {
     let path = match args.user {
         false => PathBuf::from(".stockade/config.toml"),
-        true => user_folder()?.join("config.toml"),
+        true => user_file()?,
     };
     let shown = escape_path(&path);
+    if format_of(&path) != Format::Toml && !path.exists() {
+        return Err(Failure::usage(format_args!("{shown}: the commented file is written in TOML"))
+            .with_help("use a file with the extension .toml"));
+    }
     write_new(&path, &text(args.user)).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Failure::usage(format_args!("{shown} already exists"))
             .with_help("edit it; 'stockade config explain KEY' documents a key"),
@@ -56,12 +61,6 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit, Failure> {
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&format!("wrote {shown}; every setting in it is commented out\n"));
     output.finish(Exit::Clean)
-}
-
-fn user_folder() -> Result<PathBuf, Failure> {
-    ConfigSources::of_process(Path::new(".")).user.ok_or_else(|| {
-        Failure::usage("neither XDG_CONFIG_HOME nor HOME is set").with_help("set HOME, or omit --user")
-    })
 }
 
 /// Creates a file, unless it exists.
