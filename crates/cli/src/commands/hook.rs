@@ -72,10 +72,13 @@ pub(crate) struct HookArgs {
     said: bool,
 }
 
+/// Returns the names of all harnesses, for users.
+pub(crate) fn names() -> String {
+    stockade_harness::HARNESSES.iter().map(|harness| harness.name).collect::<Vec<_>>().join(", ")
+}
+
 /// Parses the name of a harness.
 pub(crate) fn harness(text: &str) -> Result<&'static Harness, String> {
-    let names =
-        || stockade_harness::HARNESSES.iter().map(|harness| harness.name).collect::<Vec<_>>().join(", ");
     Harness::named(text).ok_or_else(|| match Unhooked::named(text) {
         Some(unhooked) => {
             format!(

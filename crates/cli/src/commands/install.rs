@@ -16,7 +16,7 @@ use serde::Serialize;
 use stockade_guard::config::HookMode;
 use stockade_text::{escape, escape_lines, escape_path};
 
-use super::hook::harness;
+use super::hook::{harness, names};
 use super::nap::nap_words;
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
@@ -51,7 +51,7 @@ not changed in the meantime.";
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct InstallArgs {
     /// Agent to install the hook in
-    #[arg(value_name = "HARNESS", value_parser = harness)]
+    #[arg(value_name = "HARNESS", value_parser = harness, help = format!("Agent to install the hook in: {}", names()))]
     harness: &'static Harness,
 
     /// Use your own settings (default)
