@@ -150,6 +150,11 @@ pub enum Disagreement {
     Unknown,
     /// Its checkpoints are not those that are known.
     Checkpoints,
+    /// An anchor was told of other records.
+    Anchor {
+        /// How many there were.
+        size: u64,
+    },
 }
 
 impl fmt::Display for Disagreement {
@@ -170,6 +175,10 @@ impl fmt::Display for Disagreement {
                  cannot be continued",
             ),
             Self::Checkpoints => f.write_str("has changed checkpoints in the file beside it"),
+            Self::Anchor { size } => write!(
+                f,
+                "does not have the {size} records that an anchor was told of: it was rewritten, or is an older copy"
+            ),
         }
     }
 }

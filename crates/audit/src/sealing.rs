@@ -47,6 +47,8 @@ pub(crate) enum Due {
     Sometimes,
     /// One is made now.
     Now,
+    /// As [`Due::Sometimes`], for the end of what was cut off: nothing begins, so no anchor must be told before.
+    Recovery,
 }
 
 impl Sealing {
@@ -73,18 +75,26 @@ impl Sealing {
             Some(known) => known.clone(),
             None => self.begin(folder, store)?,
         };
-        self.catch_up(&mut now_known, store)?;
-        if let Some(marks) = now_known.open_runs {
-            store.check_runs(marks)?;
+        // In one look, or each question would lock and unlock the index of the journal.
+        let is_listed = store.at_once(&mut |store| {
+            self.catch_up(&mut now_known, store)?;
+            self.ask_anchors(&now_known, store)?;
+            now_known.open_runs.map_or(Ok(true), |marks| store.lists_runs(marks))
+        })?;
+        if !is_listed {
+            store.list_runs_anew()?;
         }
+        let mut told = Ok(());
         if now_known.checkpoint_bytes == 0 {
             self.register.write(&mut now_known, true).map_err(failed)?;
             self.checkpoint(&mut now_known, now)?;
+            told = self.tell_anchors(&mut now_known);
         }
         if known.as_ref() == Some(&now_known) {
             return Ok(());
         }
-        self.register.write(&mut now_known, true).map_err(failed)
+        self.register.write(&mut now_known, true).map_err(failed)?;
+        told
     }
 
     /// What is known of a trail that no register has: nothing, because it is new. One that has records could be written anew from
@@ -125,20 +135,30 @@ impl Sealing {
             return Err(AuditError::Displaced { path: self.path.clone(), how: Displaced::Gone });
         }
         self.catch_up(&mut known, store)?;
+        // What could not be told at the last end is told before anything else begins.
+        let told_bytes = known.told_bytes;
+        if due != Due::Recovery {
+            self.tell_anchors(&mut known)?;
+        }
         let before = known.head.clone();
         if let Some(rotation) = known.rotation.take().filter(|_| known.head.id == 0) {
             store.append(vec![rotation.draft()], now, &mut |record| known.seal(record))?;
         }
         let done = act(store, &mut |record: &mut AuditRecord| known.seal(record))?;
         if known.head == before {
+            if known.told_bytes != told_bytes {
+                self.register.write(&mut known, true).map_err(failed)?;
+            }
             return Ok(done);
         }
         let is_due = due == Due::Now || known.recent.len() / PREFIX_BYTES >= CHECKPOINT_EVERY;
+        let mut told = Ok(());
         if is_due {
             self.checkpoint(&mut known, now)?;
+            told = self.tell_anchors(&mut known);
         }
         self.register.write(&mut known, is_due).map_err(failed)?;
-        Ok(done)
+        told.map(|()| done)
     }
 
     /// Checks that the register still has its name: seals by a key that is in no file could not be checked later. A process that
@@ -229,10 +249,39 @@ impl Sealing {
         known.signing = next;
         known.checkpoint_bytes += u64::try_from(note.len()).unwrap_or(0);
         known.recent.clear();
-        self.anchors.iter().try_for_each(|anchor| {
+        Ok(())
+    }
+
+    /// Tells the anchors of the checkpoints that they were not told yet. One may be told twice.
+    fn tell_anchors(&self, known: &mut Known) -> Result<(), AuditError> {
+        if !self.anchors.is_empty() && known.told_bytes < known.checkpoint_bytes {
             let failed = |error| unusable(&self.path, "telling the anchor of a checkpoint", error);
-            anchor.tell(&note).map_err(failed)
-        })
+            let mut file = open_regular(&checkpoint_path(&self.path)).map_err(failed)?;
+            file.seek(SeekFrom::Start(known.told_bytes)).map_err(failed)?;
+            let untold = known.checkpoint_bytes - known.told_bytes;
+            let mut text = String::new();
+            file.take(untold.min(MAX_CHECKPOINT_BYTES)).read_to_string(&mut text).map_err(failed)?;
+            self.anchors.iter().try_for_each(|anchor| anchor.tell(&text).map_err(failed))?;
+        }
+        known.told_bytes = known.checkpoint_bytes;
+        Ok(())
+    }
+
+    /// Compares the trail with the last checkpoint that each readable anchor was told.
+    fn ask_anchors(&self, known: &Known, store: &dyn Store) -> Result<(), AuditError> {
+        for anchor in &self.anchors {
+            // One that cannot be read cannot be told either, which is reported there.
+            let Ok(Some(told)) = anchor.last_told(&known.origin) else { continue };
+            let mut is_there = told.size == 0;
+            store.each_link_behind(told.size.saturating_sub(1), &mut |link| {
+                is_there |= link.id == told.size && link.hash == told.head;
+                ControlFlow::Break(())
+            })?;
+            if !is_there {
+                return Err(disagrees(&self.path, Disagreement::Anchor { size: told.size }));
+            }
+        }
+        Ok(())
     }
 }
 

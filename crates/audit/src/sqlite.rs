@@ -148,29 +148,6 @@ impl SqliteTrail {
         synced.map_err(|error| unusable(&self.path, "waiting for the disk", error))
     }
 
-    /// Lists the open runs as the records tell them: an attacker has edited the list.
-    fn list_runs_anew(&self) -> Result<(), AuditError> {
-        let mut open = BTreeMap::new();
-        self.each_behind(0, &mut |record| {
-            match (record.phase(), &record.run) {
-                (EventPhase::Start, Some(run)) => drop(open.insert(run.clone(), record.id)),
-                (EventPhase::End, Some(run)) => drop(open.remove(run)),
-                _ => {}
-            }
-            ControlFlow::Continue(())
-        })?;
-        let replace = || -> Result<(), rusqlite::Error> {
-            let transaction = self.connection.unchecked_transaction()?;
-            transaction.execute("DELETE FROM audit_open_runs", [])?;
-            for (run, start) in &open {
-                let start = i64::try_from(*start).unwrap_or(i64::MAX);
-                transaction.execute(OPEN_RUN, params![run, start])?;
-            }
-            transaction.commit()
-        };
-        replace().map_err(|error| self.unusable("listing the open runs anew", error))
-    }
-
     fn check_places(&self) -> Result<(), AuditError> {
         self.places.iter().try_for_each(TrailFile::check)
     }
@@ -229,11 +206,32 @@ impl Store for SqliteTrail {
         Ok(head)
     }
 
-    fn check_runs(&self, marks: u64) -> Result<(), AuditError> {
+    fn lists_runs(&self, marks: u64) -> Result<bool, AuditError> {
         let listed = listed_runs(&self.connection);
         let listed = listed.map_err(|error| self.unusable("reading which runs are open", error))?;
-        let found = listed.iter().fold(0_u64, |sum, run| sum.wrapping_add(mark_of_run(run)));
-        if found == marks { Ok(()) } else { self.list_runs_anew() }
+        Ok(listed.iter().fold(0_u64, |sum, run| sum.wrapping_add(mark_of_run(run))) == marks)
+    }
+
+    fn list_runs_anew(&self) -> Result<(), AuditError> {
+        let mut open = BTreeMap::new();
+        self.each_behind(0, &mut |record| {
+            match (record.phase(), &record.run) {
+                (EventPhase::Start, Some(run)) => drop(open.insert(run.clone(), record.id)),
+                (EventPhase::End, Some(run)) => drop(open.remove(run)),
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        })?;
+        let replace = || -> Result<(), rusqlite::Error> {
+            let transaction = self.connection.unchecked_transaction()?;
+            transaction.execute("DELETE FROM audit_open_runs", [])?;
+            for (run, start) in &open {
+                let start = i64::try_from(*start).unwrap_or(i64::MAX);
+                transaction.execute(OPEN_RUN, params![run, start])?;
+            }
+            transaction.commit()
+        };
+        replace().map_err(|error| self.unusable("listing the open runs anew", error))
     }
 
     /// A start that comes behind this look is that of a writer who is alive.

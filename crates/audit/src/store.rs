@@ -74,8 +74,13 @@ pub(crate) trait Store: fmt::Debug + Send {
     fn unsound(&self) -> Vec<String>;
 
     /// Whether the list of open runs that it keeps beside the records is the one that the register knows, by the sum of
-    /// [`mark_of_run`](crate::register::mark_of_run). If it is not, the list is made anew of the records.
-    fn check_runs(&self, _marks: u64) -> Result<(), AuditError> {
+    /// [`mark_of_run`](crate::register::mark_of_run).
+    fn lists_runs(&self, _marks: u64) -> Result<bool, AuditError> {
+        Ok(true)
+    }
+
+    /// Makes the list of open runs anew, as the records tell them: an attacker has edited it.
+    fn list_runs_anew(&self) -> Result<(), AuditError> {
         Ok(())
     }
 

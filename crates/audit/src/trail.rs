@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
-use crate::anchor::Anchor;
+use crate::anchor::{Anchor, Told};
 use crate::error::{AuditError, Disagreement};
 use crate::event::AuditEvent;
 use crate::field;
 use crate::kind::{EventKind, EventPhase};
 use crate::look_back::{Seals, look_back};
-use crate::marks::Reference;
+use crate::marks::{Mark, Reference};
 use crate::name::new_name;
 use crate::opening::{BESIDE, WRITERS, beside, open_store, open_store_to_read, resolved};
 use crate::query::AuditQuery;
@@ -181,7 +181,7 @@ impl AuditTrail {
         let trail = Self(Arc::new(Inner { path, named, store, sealing, writer, options, clock }), redactor);
         // Usually nothing was cut off, and then no lock is waited for.
         if may_have_lost {
-            trail.write(Due::Sometimes, &mut |store, now, seal| {
+            trail.write(Due::Recovery, &mut |store, now, seal| {
                 store.recover(&is_alive, now, seal).map(drop)
             })?;
         }
@@ -202,6 +202,16 @@ impl AuditTrail {
     /// # Errors
     /// When the trail does not exist: [`AuditError::Disagrees`] where the register knows that there was one.
     pub fn open_to_read_beside(path: &Path, register: Option<&Path>) -> Result<Self, AuditError> {
+        let register = register.map(Path::to_path_buf);
+        Self::open_to_read_with(path, AuditOptions { register, ..AuditOptions::default() })
+    }
+
+    /// As [`AuditTrail::open_to_read_beside`], also with anchors, which [`AuditTrail::verify`] then asks.
+    ///
+    /// # Errors
+    /// As [`AuditTrail::open_to_read_beside`].
+    pub fn open_to_read_with(path: &Path, options: AuditOptions) -> Result<Self, AuditError> {
+        let register = options.register.as_deref();
         // What is not there has no place either.
         let (named, path) = (path.to_owned(), resolved(path).unwrap_or_else(|_| path.to_owned()));
         let known = known(register, &path)?;
@@ -214,7 +224,6 @@ impl AuditTrail {
             }
             (opened, _) => Mutex::new(opened?),
         };
-        let options = AuditOptions { register: register.map(Path::to_path_buf), ..AuditOptions::default() };
         let inner =
             Inner { path, named, store, sealing: None, writer: None, options, clock: SystemTime::now };
         Ok(Self(Arc::new(inner), Arc::default()))
@@ -368,7 +377,9 @@ impl AuditTrail {
     ) -> Result<Verified, AuditError> {
         let register = self.0.options.register.as_deref();
         // What is known comes first: what is written meanwhile then follows from it.
-        let mut beside = Beside { expected, reference, is_asked: register.is_some(), ..Beside::default() };
+        let is_compared = expected.is_some() || reference.is_some();
+        let is_asked = register.is_some();
+        let mut beside = Beside { expected, is_compared, is_asked, ..Beside::default() };
         match known(register, &self.0.path) {
             Ok(known) => beside.known = known,
             Err(error) => beside.unsound.push(error.to_string()),
@@ -379,7 +390,25 @@ impl AuditTrail {
         if beside.known.is_none() && beside.is_asked {
             beside.known = moved(register, &**store)?;
         }
+        let anchored = self.anchored(&mut beside, reference);
+        beside.reference = anchored.as_ref().or(reference);
         verify(&**store, beside)
+    }
+
+    /// Adds what the anchors were told of the trail to what it is compared with.
+    fn anchored(&self, beside: &mut Beside<'_>, reference: Option<&Reference>) -> Option<Reference> {
+        let origin = beside.known.as_ref().map(|known| known.origin.clone());
+        let first = || beside.checkpoints.as_ref()?.checkpoints().next();
+        let origin = origin.or_else(|| first().map(|checkpoint| checkpoint.origin))?;
+        let mut all = reference.cloned().unwrap_or_default();
+        for anchor in &self.0.options.anchors {
+            match anchor.told(&origin) {
+                Ok(Told::Checkpoints(told)) => all.marks.extend(told.iter().map(Mark::of)),
+                Ok(Told::Unreadable) => {}
+                Err(error) => beside.unsound.push(format!("the anchor {anchor} cannot be read: {error}")),
+            }
+        }
+        Some(all)
     }
 
     /// Makes a receipt of one record: that it was on record when a checkpoint was made. It can be checked without

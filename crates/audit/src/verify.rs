@@ -58,6 +58,8 @@ pub(crate) struct Beside<'b> {
     pub(crate) expected: Option<&'b Head>,
     /// What was kept elsewhere.
     pub(crate) reference: Option<&'b Reference>,
+    /// Whether the caller compares it with something that was kept elsewhere.
+    pub(crate) is_compared: bool,
     /// What the register knows, if one was asked and it knows something.
     pub(crate) known: Option<Known>,
     /// Whether a register was asked.
@@ -344,8 +346,7 @@ impl<'b> Check<'b> {
             self.fault(self.head.id, FaultKind::CutOff { last: last_written });
         }
         let id = self.head.id;
-        let is_compared = self.beside.reference.is_some() || self.beside.expected.is_some();
-        if self.registered == Registered::Unknown && id > 0 && !is_compared {
+        if self.registered == Registered::Unknown && id > 0 && !self.beside.is_compared {
             self.fault(id, FaultKind::Unregistered);
         }
         self.compare_open_runs();

@@ -43,6 +43,8 @@ pub(crate) struct Known {
     pub(crate) seals: Option<Bytes32>,
     /// The runs without an end, see [`mark_of_run`]. An older version did not store them.
     pub(crate) open_runs: Option<u64>,
+    /// How much of its checkpoint file the anchors were told.
+    pub(crate) told_bytes: u64,
     /// A rotation that has begun and is not on record yet.
     pub(crate) rotation: Option<Rotation>,
 }
@@ -94,6 +96,7 @@ impl Known {
             recent: Vec::new(),
             seals: Some(Bytes32::default()),
             open_runs: Some(0),
+            told_bytes: 0,
             rotation: None,
         })
     }
@@ -198,6 +201,9 @@ pub(super) struct Written {
     seals: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     open_runs: Option<u64>,
+    /// Missing where all was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    told_bytes: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rotation: Option<Rotation>,
 }
@@ -217,6 +223,7 @@ impl Written {
             recent: to_base64(&known.recent),
             seals: known.seals.map(|seals| to_hex(&seals)),
             open_runs: known.open_runs,
+            told_bytes: (known.told_bytes != known.checkpoint_bytes).then_some(known.told_bytes),
             rotation: known.rotation.clone(),
         }
     }
@@ -239,6 +246,7 @@ impl Written {
                 None => None,
             },
             open_runs: self.open_runs,
+            told_bytes: self.told_bytes.unwrap_or(self.checkpoint_bytes),
             rotation: self.rotation,
         })
     }

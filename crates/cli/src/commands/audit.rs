@@ -1,5 +1,8 @@
 //! `stockade audit`: shows, verifies and exports the audit trail.
-#![expect(clippy::disallowed_methods, reason = "reads the clock, and waits for new records")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the clock, waits for new records, and asks in which folder it runs"
+)]
 
 mod receipts;
 mod rotate;
@@ -12,9 +15,10 @@ use std::time::{Duration, SystemTime};
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use stockade_guard::audit::{
-    AuditError, AuditQuery, AuditRecord, AuditTrail, EventSeverity, Head, MAX_QUERY, Reference, Registered,
-    Timestamp, Verified, private::default_register_folder, to_ocsf, to_otlp,
+    AuditError, AuditOptions, AuditQuery, AuditRecord, AuditTrail, EventSeverity, Head, MAX_QUERY, Reference,
+    Registered, Timestamp, Verified, to_ocsf, to_otlp,
 };
+use stockade_guard::config::{Config, ConfigSources};
 
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
@@ -51,7 +55,8 @@ during writes:
 
 The trail state beside it, in stockade/trails, records where each trail ends and seals each record with an evolving key; verify checks
 it automatically. At the end of each run and after every 64 records, a signed checkpoint is written to FILE.checkpoints. Copy that file
-to another machine regularly, or set `audit.anchors` in the configuration.";
+to another machine regularly, or set `audit.anchors` in the configuration: verify, and each program that opens the trail, compare with
+the anchors that can be read.";
 
 /// Maximum number of records in one request to a collector.
 const AT_ONCE: usize = 512;
@@ -89,6 +94,8 @@ enum AuditCommand {
         follow: bool,
     },
     /// Verify that no record was edited, removed or reordered
+    ///
+    /// Also compares the trail with the anchors of `audit.anchors` that can be read.
     Verify {
         /// Also require this record, as printed by an earlier verify: NUMBER:DIGEST
         #[arg(long, value_name = "RECORD", value_parser = parse_head)]
@@ -182,7 +189,8 @@ pub(crate) fn run(args: &AuditArgs, color: ColorChoice) -> Result<Exit, Failure>
         AuditCommand::Query(filter) => query(&trail()?, filter, format, color),
         AuditCommand::Tail { limit, follow } => tail(&trail()?, *limit, *follow, format, color),
         AuditCommand::Verify { expect, against } => {
-            verify(&trail()?, expect.as_ref(), against.as_deref(), format, color)
+            let trail = opened(args.file.clone(), anchored()?)?;
+            verify(&trail, expect.as_ref(), against.as_deref(), format, color)
         }
         AuditCommand::Receipt { id } => receipts::print(&trail()?, *id),
         AuditCommand::CheckReceipt { receipt, key } => receipts::check(receipt, key, format),
@@ -199,8 +207,20 @@ pub(super) fn path(file: Option<PathBuf>) -> Result<PathBuf, Failure> {
 }
 
 pub(super) fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
+    opened(file, AuditOptions::of_user())
+}
+
+/// Returns the options of a trail with the anchors of the configuration for the current directory.
+fn anchored() -> Result<AuditOptions, Failure> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let config = Config::load(&ConfigSources::of_process(&folder));
+    let config = config.map_err(|error| super::config::failure(&error))?;
+    Ok(stockade_state::trail::options(Some(config.audit())))
+}
+
+fn opened(file: Option<PathBuf>, options: AuditOptions) -> Result<AuditTrail, Failure> {
     let path = path(file)?;
-    let opened = AuditTrail::open_to_read_beside(&path, default_register_folder().as_deref());
+    let opened = AuditTrail::open_to_read_with(&path, options);
     if let Err(error @ AuditError::Disagrees { .. }) = &opened {
         return Err(Failure::found(error));
     }

@@ -66,3 +66,35 @@ fn files_that_others_can_write_are_not_used() {
     let got = home.run(STOCKADE, &["config", "get", "agents.bot.maxSteps"], b"");
     assert_eq!(String::from_utf8_lossy(&got.stdout), "7\n", "{}", said(&got));
 }
+
+/// A bind mount of the workspace is another name for what the command may write.
+#[test]
+fn a_trail_in_a_mount_of_the_workspace_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can mount");
+        return;
+    }
+    let home = Home::new();
+    let folder = home.path();
+    for name in ["work/deep", "bind", "apart"] {
+        fs::create_dir_all(folder.join(name)).unwrap();
+    }
+    let exec = |trail: &str| {
+        let script = format!(
+            "mount --bind work/deep bind && exec '{STOCKADE}' exec --quiet --workspace work --audit={trail} -- true"
+        );
+        home.run("unshare", &["--mount", "sh", "-c", &format!("cd '{}' && {script}", folder.display())], b"")
+    };
+    if !exec("apart/audit.db").status.success() {
+        println!("skipped: no mounts here: {}", said(&exec("apart/audit.db")));
+        return;
+    }
+    for trail in ["bind/audit.db", "bind/audit.jsonl"] {
+        let ran = exec(trail);
+        assert!(
+            !ran.status.success() && said(&ran).contains("writable for the command"),
+            "{trail}: {}",
+            said(&ran)
+        );
+    }
+}

@@ -1,6 +1,9 @@
 //! Content of the two records of a command.
 
+use std::path::PathBuf;
+
 use stockade_exec_sandbox::Property;
+use stockade_files::MountAliases;
 
 use crate::audit::{
     AuditError, AuditEvent, AuditTrail, ClosedWord, ClosedWords, EventKind, EventSeverity, field,
@@ -12,7 +15,15 @@ use crate::guard::Decision;
 /// Whether the command cannot change its own record. One without a sandbox has the user's rights, which the record states.
 pub(super) fn out_of_reach(trail: Option<&AuditTrail>, plan: &Plan) -> Result<(), AuditError> {
     match trail.filter(|_| plan.provider != Provider::Nothing) {
-        Some(trail) => trail.check_out_of_reach(|path| plan.may_write(path)),
+        Some(trail) => {
+            // A mount of a part of the workspace is another name for what is in it.
+            let mounts = MountAliases::of_process().map_err(|error| AuditError::Unusable {
+                path: PathBuf::new(),
+                doing: "reading the mounts of this process",
+                source: error.into(),
+            })?;
+            trail.check_out_of_reach(|path| mounts.of(path).iter().find_map(|path| plan.may_write(path)))
+        }
         None => Ok(()),
     }
 }

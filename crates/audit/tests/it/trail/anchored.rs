@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use stockade_audit::{
-    Anchor, AuditError, AuditEvent, AuditOptions, AuditTrail, EventKind, Receipt, Reference, Registered,
-    Unproven,
+    Anchor, AuditError, AuditEvent, AuditOptions, AuditTrail, Disagreement, EventKind, FaultKind, Receipt,
+    Recorded, Reference, Registered, Unproven, Unrecorded,
 };
 use tempfile::TempDir;
 
@@ -102,9 +102,65 @@ fn an_anchor_is_told_of_every_checkpoint() {
         // The first was made before there was an anchor to tell.
         let told = fs::read_to_string(&anchor).unwrap();
         assert!(checkpoints.ends_with(&told) && told.matches("\n\u{2014} ").count() >= 2, "{told}");
+        let saved = fs::read(&anchor).unwrap();
         fs::remove_file(&anchor).unwrap();
         let run = trail.start(AuditEvent::new(EventKind::SandboxStarted)).unwrap();
         assert!(run.end(AuditEvent::new(EventKind::SandboxCompleted)).is_err());
+        // The end is on record, but the anchor was not told of it: nothing else begins before it is.
+        let start = || AuditTrail::open(&site.path, options()).unwrap().record(denied("next"));
+        assert!(start().is_err() && trail.record(denied("next")).is_err(), "{kind}");
+        let warn = AuditOptions { unrecorded: Unrecorded::Warn, ..options() };
+        let lost = AuditTrail::open(&site.path, warn).unwrap().record(denied("next")).unwrap();
+        assert!(matches!(lost, Recorded::Lost(_)), "{kind}");
+        fs::write(&anchor, &saved).unwrap();
+        drop(start().unwrap());
+        let told = fs::read_to_string(&anchor).unwrap();
+        let checkpoints = fs::read_to_string(beside(&site.path, ".checkpoints")).unwrap();
+        assert!(checkpoints.ends_with(&told) && told.len() > saved.len(), "{told}");
+    }
+}
+
+/// Where all that a user has is rolled back to a copy, only the anchor knows better.
+#[test]
+fn an_anchor_is_asked_by_each_opening_and_by_verify() {
+    for kind in KINDS {
+        let site = Site::filled(kind);
+        let anchor = site.folder.path().join("anchor");
+        fs::write(&anchor, "").unwrap();
+        let options = || AuditOptions {
+            register: Some(site.register()),
+            anchors: vec![Anchor::File(anchor.clone())],
+            ..AuditOptions::default()
+        };
+        fill(&AuditTrail::open(&site.path, options()).unwrap(), 3);
+        let copy = site.folder.path().join("copy");
+        let state = || [site.path.clone(), beside(&site.path, ".head"), beside(&site.path, ".checkpoints")];
+        let registers = || fs::read_dir(site.register()).unwrap().map(|entry| entry.unwrap().path());
+        fs::create_dir(&copy).unwrap();
+        let all: Vec<PathBuf> = state().into_iter().chain(registers()).filter(|path| path.exists()).collect();
+        let saved: Vec<Vec<u8>> = all.iter().map(|path| fs::read(path).unwrap()).collect();
+        let verify = || AuditTrail::open_to_read_with(&site.path, options()).unwrap().verify(None).unwrap();
+        fill(&AuditTrail::open(&site.path, options()).unwrap(), 3);
+        assert!(verify().intact(), "{:?}", verify());
+        all.iter().zip(&saved).for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+        let faults = verify().faults;
+        assert!(
+            matches!(faults[..], [ref fault] if fault.kind == FaultKind::NotTheReferred { size: 20 }),
+            "{faults:?}"
+        );
+        assert!(site.is_intact(), "without the anchor, it cannot be known");
+        let opened = AuditTrail::open(&site.path, options());
+        assert!(
+            matches!(opened, Err(AuditError::Disagrees { why: Disagreement::Anchor { size: 20 }, .. })),
+            "{opened:?}"
+        );
+        // Goes on without the anchor, and is found with it: record 16 is another one.
+        fill(&site.open().unwrap(), 9);
+        let faults = verify().faults;
+        assert!(matches!(faults[..], [ref fault] if fault.id == 16), "{faults:?}");
+        assert!(AuditTrail::open(&site.path, options()).is_err());
+        fs::remove_file(&anchor).unwrap();
+        assert!(!verify().intact());
     }
 }
 
