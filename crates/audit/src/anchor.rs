@@ -14,7 +14,7 @@ use crate::checkpoint_file::MAX_CHECKPOINT_BYTES;
 /// How much of the end of an anchor is read whenever a trail is opened.
 const MAX_TAIL_BYTES: u64 = 64 << 10;
 
-/// The longest checkpoint.
+/// More bytes than any checkpoint has: where none ends within them, none begins there.
 const MAX_NOTE_BYTES: usize = 16 << 10;
 
 /// Where the journal of systemd takes entries.
@@ -69,7 +69,7 @@ impl Anchor {
         self.read_from(|_| Ok(()), MAX_CHECKPOINT_BYTES, origin)
     }
 
-    /// Reads the last checkpoint that it was told of a trail, as far as it stands near the end.
+    /// Reads the last checkpoint that it was told of a trail, if that is near the end of the file.
     pub(crate) fn last_told(&self, origin: &str) -> io::Result<Option<Checkpoint>> {
         let seek = |file: &mut File| {
             let length = file.metadata()?.len();

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use stockade_limits::store::{AgentLimits, AgentState, LimitAnswer, LimitOperation, LimitStore, StoreError};
+use stockade_limits::store::{
+    AgentLimits, AgentState, LimitAnswer, LimitOperation, LimitStore, ManagedStore, StoreError,
+};
 
 use stockade_config::LimitStoreConfig;
 use stockade_limit_stores::SqliteStore;
@@ -15,7 +17,7 @@ use stockade_limit_stores::{Forgetting, RedisOptions, RedisStore};
 /// # Errors
 /// When it cannot be reached or opened, or may forget what was used. Never falls back to another store, in which nothing was
 /// used yet.
-pub fn open_limit_store(config: &LimitStoreConfig) -> Result<Arc<dyn LimitStore>, StoreError> {
+pub fn open_limit_store(config: &LimitStoreConfig) -> Result<Arc<dyn ManagedStore>, StoreError> {
     match &config.server {
         None => Ok(Arc::new(SqliteStore::open_default()?)),
         Some(url) => connect(url, config.may_forget),
@@ -51,7 +53,7 @@ impl LimitStore for LazyLimitStore {
             let AgentState { mut budget, mut breaker } = AgentState::default();
             return Ok(operation.run(limits, &mut budget, &mut breaker, Duration::ZERO));
         }
-        let store = match open.take() {
+        let store: Arc<dyn LimitStore> = match open.take() {
             Some(store) => store,
             None => open_limit_store(&self.config)?,
         };
@@ -60,14 +62,14 @@ impl LimitStore for LazyLimitStore {
 }
 
 #[cfg(feature = "redis")]
-fn connect(url: &str, may_forget: bool) -> Result<Arc<dyn LimitStore>, StoreError> {
+fn connect(url: &str, may_forget: bool) -> Result<Arc<dyn ManagedStore>, StoreError> {
     let forgetting = if may_forget { Forgetting::Accepted } else { Forgetting::Refused };
     let options = RedisOptions { url: url.to_owned(), forgetting, ..RedisOptions::default() };
     Ok(Arc::new(RedisStore::connect(options)?))
 }
 
 #[cfg(not(feature = "redis"))]
-fn connect(_: &str, _: bool) -> Result<Arc<dyn LimitStore>, StoreError> {
+fn connect(_: &str, _: bool) -> Result<Arc<dyn ManagedStore>, StoreError> {
     Err(StoreError::Unavailable {
         doing: "connecting to `limits.server`",
         source: "this program was built without Redis; remove the key to store limits in a file".into(),

@@ -31,6 +31,8 @@ mod clock;
 mod redis;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "redis", feature = "sqlite"))]
+mod whole;
 
 #[cfg(feature = "redis")]
 pub use redis::{Forgetting, RedisOptions, RedisStore};

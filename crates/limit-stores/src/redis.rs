@@ -1,5 +1,7 @@
 //! Limits on a Redis server.
 
+mod look;
+
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -8,6 +10,9 @@ use stockade_limits::store::{AgentLimits, LimitAnswer, LimitOperation, LimitStor
 
 /// Decides on one operation. The server runs this in one step.
 const DECIDE: &str = include_str!("redis/decide.lua");
+
+/// Shows all that is stored of an agent, or resets it.
+const LOOK: &str = include_str!("redis/look.lua");
 
 /// The keys of an agent, in the order in which the script names them.
 const KEYS: [&str; 8] = ["core", "holds", "due", "reserved", "executions", "idle", "hour", "day"];
@@ -54,6 +59,7 @@ pub struct RedisStore {
     options: RedisOptions,
     connection: Mutex<Option<Connection>>,
     decide: Script,
+    look: Script,
     clock: Option<Box<dyn Fn() -> Duration + Send + Sync>>,
 }
 
@@ -82,6 +88,7 @@ impl RedisStore {
             options,
             connection: Mutex::new(Some(connection)),
             decide: Script::new(DECIDE),
+            look: Script::new(LOOK),
             clock: None,
         })
     }
@@ -95,22 +102,39 @@ impl RedisStore {
     /// Asks the server. After any error the connection is not used again, since a late answer could be taken for the next.
     fn ask(&self, agent: &str, question: &Question<'_>) -> Result<String, StoreError> {
         const DOING: &str = "changing limits on the server";
+        self.with_connection(DOING, |connection| {
+            let mut invocation = self.decide.prepare_invoke();
+            for key in self.keys(agent) {
+                invocation.key(key);
+            }
+            invocation.arg(question.arguments());
+            invocation.invoke(connection).map_err(|error| unavailable(DOING, error))
+        })
+    }
+
+    /// Asks something by the connection, or by a new one where it was lost.
+    fn with_connection<T>(
+        &self,
+        doing: &'static str,
+        ask: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let mut slot = self.connection.lock().map_err(|_| StoreError::Unavailable {
-            doing: DOING,
+            doing,
             source: "a thread panicked while it asked the server".into(),
         })?;
         let mut connection = match slot.take() {
             Some(connection) => connection,
             None => connect(&self.client, &self.options)?,
         };
-        let mut invocation = self.decide.prepare_invoke();
-        for part in KEYS {
-            invocation.key(format!("{}rows:{part}:{agent}", self.options.prefix));
-        }
-        invocation.key(self.old_key(agent)).arg(question.arguments());
-        let answer = invocation.invoke(&mut connection).map_err(|error| unavailable(DOING, error))?;
+        let answer = ask(&mut connection)?;
         *slot = Some(connection);
         Ok(answer)
+    }
+
+    /// Returns the keys of an agent, as scripts name them.
+    fn keys(&self, agent: &str) -> Vec<String> {
+        let key = |part| format!("{}rows:{part}:{agent}", self.options.prefix);
+        KEYS.into_iter().map(key).chain([self.old_key(agent)]).collect()
     }
 
     /// Returns the key under which earlier versions kept the whole state of an agent.

@@ -91,8 +91,10 @@ impl SqliteStore {
     /// # Errors
     /// When its folder cannot be found or created.
     pub fn is_default_missing() -> Result<bool, StoreError> {
-        let found = own_file()?.symlink_metadata();
-        Ok(found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound))
+        let file = own_file()?;
+        let is_missing =
+            file.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+        Ok(is_missing && !FairLock::tells_made(&file))
     }
 
     /// Opens a file, or creates it. Its folder must exist.
@@ -107,7 +109,14 @@ impl SqliteStore {
         let lock = FairLock::beside(path).map_err(|error| unavailable(DOING, error))?;
         {
             let _turn = wait(&lock)?;
+            let was_made = lock.was_made().map_err(|error| unavailable(DOING, error))?;
+            if was_made && layout::is_empty(&connection)? {
+                return Err(emptied(path));
+            }
             layout::prepare(&mut connection)?;
+            if !was_made {
+                lock.note_made().map_err(|error| unavailable(DOING, error))?;
+            }
         }
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
@@ -200,6 +209,15 @@ impl StateStore for SqliteStore {
             whole::replace(transaction, agent, &state)
         })
     }
+}
+
+/// What agents used is gone, and they would begin anew.
+fn emptied(path: &Path) -> StoreError {
+    let why = format!(
+        "it was emptied or deleted, and with it what agents used; restore it, or delete {}-turn to let all begin with nothing used",
+        path.display()
+    );
+    StoreError::Unavailable { doing: "opening the file of limits", source: why.into() }
 }
 
 fn own_file() -> Result<PathBuf, StoreError> {

@@ -12,7 +12,9 @@ mod status;
 mod wire;
 
 pub use self::agent_limits::AgentLimits;
-pub use self::contract::{AgentState, Change, LimitStore, StateStore, apply_by_update};
+pub use self::contract::{
+    AgentLook, AgentState, Change, LimitStore, ManagedStore, StateStore, apply_by_update,
+};
 pub use self::error::StoreError;
 pub use self::memory::MemoryStore;
 pub use self::operation::{AdmittedCall, Grant, LimitAnswer, LimitOperation};

@@ -32,6 +32,9 @@ pub(super) const TIMED_OUT: i32 = -32004;
 /// The error code for a request that was cancelled before it started.
 pub(super) const CANCELLED: i32 = -32005;
 
+/// The error code for a store of limits that cannot be asked. Nothing is exhausted, and it is worth asking again.
+pub(super) const STORE_AWAY: i32 = -32006;
+
 /// The error codes, with their names in clients and meanings.
 pub(super) const CODES: &[(i32, &str, &str)] = &[
     (PARSE, "UnreadableLine", "the line is not JSON"),
@@ -53,6 +56,11 @@ pub(super) const CODES: &[(i32, &str, &str)] = &[
     (NO_SANDBOX, "SandboxUnavailable", "no sandbox can enforce the request; `data` has the fix"),
     (TIMED_OUT, "EvaluationTimedOut", "the evaluation timed out, or awaits a promise that never settles"),
     (CANCELLED, "CommandCancelled", "the command was cancelled before it started, and nothing ran"),
+    (
+        STORE_AWAY,
+        "LimitStoreUnavailable",
+        "the store of limits cannot be asked, so nothing is allowed; try again later; `data` has the fix",
+    ),
 ];
 
 /// The `error` of a response.

@@ -11,7 +11,8 @@ use stockade_guard::config::UnknownAgent;
 use stockade_guard::limits::store::LimitStore;
 use stockade_guard::policy::{SandboxConfig, ToolCatalog};
 use stockade_guard::{
-    Decision, Guard, GuardCacheError, GuardError, Narrowing, Session, SessionOptions, open_limit_store,
+    Decision, DecisionRule, Guard, GuardCacheError, GuardError, Narrowing, Session, SessionOptions,
+    open_limit_store,
 };
 
 use super::bounds::{MAX_SAID, at_most};
@@ -157,11 +158,11 @@ impl Server {
         if let Some(store) = stores.get(&key) {
             return Ok(Arc::clone(store));
         }
-        let store = open_limit_store(config).map_err(|error| {
+        let store: Arc<dyn LimitStore> = open_limit_store(config).map_err(|error| {
             let fault = Fault::internal(&error);
             let fix = config.fix();
             let message = format!("{}; nothing is allowed until then: {fix}", fault.message);
-            Fault { code: fault::EXHAUSTED, message, ..fault }.with(json!({"limit": "store", "fix": fix}))
+            Fault { code: fault::STORE_AWAY, message, ..fault }.with(json!({"limit": "store", "fix": fix}))
         })?;
         stores.insert(key, Arc::clone(&store));
         Ok(store)
@@ -241,6 +242,10 @@ pub(super) fn refused(decision: &Decision) -> Fault {
 
 /// Returns the fault for an exhausted limit.
 pub(super) fn exhausted(decision: &Decision) -> Fault {
-    let data = json!({"limit": decision.rule.name(), "decision": decision});
-    Fault::new(fault::EXHAUSTED, decision.to_string()).with(data)
+    let code = match decision.rule {
+        DecisionRule::LimitStore => fault::STORE_AWAY,
+        _ => fault::EXHAUSTED,
+    };
+    let data = json!({"limit": decision.rule.name(), "fix": decision.fix, "decision": decision});
+    Fault::new(code, decision.to_string()).with(data)
 }

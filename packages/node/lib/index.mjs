@@ -14,6 +14,7 @@ export const {
   InvalidParametersError,
   InvalidRequestError,
   LimitExhaustedError,
+  LimitStoreUnavailableError,
   ProtocolError,
   RefusedByPolicyError,
   RequestTimeoutError,

@@ -63,6 +63,7 @@ exports.ERROR_NAMES = Object.freeze({
   "-32003": "SandboxUnavailableError",
   "-32004": "EvaluationTimedOutError",
   "-32005": "CommandCancelledError",
+  "-32006": "LimitStoreUnavailableError",
   "-32600": "InvalidRequestError",
   "-32601": "UnknownMethodError",
   "-32602": "InvalidParametersError",

@@ -1810,6 +1810,9 @@ export class EvaluationTimedOutError extends ServerError {}
 /** the command was cancelled before it started, and nothing ran */
 export class CommandCancelledError extends ServerError {}
 
+/** the store of limits cannot be asked, so nothing is allowed; try again later; `data` has the fix */
+export class LimitStoreUnavailableError extends ServerError {}
+
 /** invalid request: a member is missing or unknown, a batch is empty or too long, or a line is too long */
 export class InvalidRequestError extends ServerError {}
 

@@ -1658,6 +1658,10 @@ class CommandCancelledError(ServerError):
     """The command was cancelled before it started, and nothing ran."""
 
 
+class LimitStoreUnavailableError(ServerError):
+    """The store of limits cannot be asked, so nothing is allowed; try again later; `data` has the fix."""
+
+
 class InvalidRequestError(ServerError):
     """Invalid request: a member is missing or unknown, a batch is empty or too long, or a line is too long."""
 
@@ -1686,6 +1690,7 @@ ERRORS: dict[int, type[ServerError]] = {
     -32003: SandboxUnavailableError,
     -32004: EvaluationTimedOutError,
     -32005: CommandCancelledError,
+    -32006: LimitStoreUnavailableError,
     -32600: InvalidRequestError,
     -32601: UnknownMethodError,
     -32602: InvalidParametersError,
@@ -4512,6 +4517,7 @@ __all__ = [
     "InvalidRequestError",
     "LimitEvent",
     "LimitExhaustedError",
+    "LimitStoreUnavailableError",
     "LimitsAdmitResult",
     "LimitsScriptResult",
     "LimitsSettleResult",

@@ -1,16 +1,18 @@
-//! `stockade limits`: shows, resets and simulates usage limits of agents.
+//! `stockade limits`: shows, watches, resets and simulates usage limits of agents.
 
 mod reset;
 mod simulate;
 mod status;
+mod watch;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Subcommand;
-use stockade_guard::SqliteStore;
-use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::limits::store::StoreError;
+use stockade_guard::config::{Config, ConfigSources, LimitStoreConfig};
+use stockade_guard::limits::store::{ManagedStore, StoreError};
+use stockade_guard::{SqliteStore, open_limit_store};
 use stockade_text::escape_path;
 
 use crate::args::{Format, HELP};
@@ -21,6 +23,7 @@ use crate::render::style::ColorChoice;
 const EXAMPLES: &str = "\
 Examples:
   stockade limits status                   show used and remaining budgets, and circuit breakers
+  stockade limits watch                    show them again whenever they change
   stockade limits reset bot                reset the usage of the agent `bot`, after confirmation
   stockade limits reset --only breaker bot close its circuit breaker
   stockade limits simulate trace.json      replay the calls of an agent against its limits";
@@ -30,7 +33,9 @@ Exit codes:
   0  nothing is refused; with reset: done
   1  something is refused; with reset: not confirmed
   2  the command line, the configuration or the script is wrong
-  3  something required could not be read, or a reset could not be recorded";
+  3  something required could not be read, or a reset could not be recorded
+
+Limits are in a file of this user, or on the server of `limits.server`.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -46,6 +51,7 @@ pub(crate) struct LimitsArgs {
 #[derive(Debug, Subcommand)]
 enum LimitsCommand {
     Status(status::StatusArgs),
+    Watch(watch::WatchArgs),
     Reset(reset::ResetArgs),
     Simulate(simulate::SimulateArgs),
 }
@@ -62,6 +68,7 @@ struct LimitFile {
 pub(crate) fn run(args: &LimitsArgs, color: ColorChoice) -> Result<Exit, Failure> {
     match &args.command {
         LimitsCommand::Status(status) => status::run(status, args.format, color),
+        LimitsCommand::Watch(watch) => watch::run(watch, args.format, color),
         LimitsCommand::Reset(reset) => reset::run(reset, args.format),
         LimitsCommand::Simulate(simulate) => simulate::run(simulate, args.format),
     }
@@ -74,34 +81,50 @@ pub(super) fn shown() -> Result<String, Failure> {
 }
 
 impl LimitFile {
-    /// Returns the file, which must exist.
-    fn path(&self) -> Result<PathBuf, Failure> {
-        let path = self.named()?;
-        if is_there(&path)? { Ok(path) } else { Err(missing(&path)) }
-    }
-
-    /// Returns the file, or `None` if the user's own does not exist yet. A file of --file must exist.
-    fn begun(&self) -> Result<Option<PathBuf>, Failure> {
-        let path = self.named()?;
-        match is_there(&path)? {
-            true => Ok(Some(path)),
-            false if self.file.is_some() => Err(missing(&path)),
-            false => Ok(None),
+    /// Opens the store to change it. A file must exist.
+    fn to_change(&self) -> Result<Arc<dyn ManagedStore>, Failure> {
+        match self.place()? {
+            ChosenStore::Server(config) => open_limit_store(&config).map_err(|error| away(&error, &config)),
+            ChosenStore::File(path) if is_there(&path)? => {
+                let store = SqliteStore::open(&path).map_err(|error| unreadable(&error))?;
+                Ok(Arc::new(store))
+            }
+            ChosenStore::File(path) => Err(missing(&path)),
         }
     }
 
-    fn named(&self) -> Result<PathBuf, Failure> {
+    /// Opens the store to read it, or `None` if the user's own file does not exist yet. A file of --file must exist.
+    fn to_read(&self) -> Result<Option<Arc<dyn ManagedStore>>, Failure> {
+        match self.place()? {
+            ChosenStore::Server(_) => self.to_change().map(Some),
+            ChosenStore::File(path) if is_there(&path)? => {
+                let store = SqliteStore::open_to_read(&path).map_err(|error| unreadable(&error))?;
+                Ok(Some(Arc::new(store)))
+            }
+            ChosenStore::File(path) if self.file.is_some() => Err(missing(&path)),
+            ChosenStore::File(_) => Ok(None),
+        }
+    }
+
+    fn place(&self) -> Result<ChosenStore, Failure> {
         if let Some(file) = &self.file {
-            return Ok(file.clone());
+            return Ok(ChosenStore::File(file.clone()));
         }
-        if configuration()?.limit_store().server.is_some() {
-            return Err(on_a_server());
+        let config = configuration()?.limit_store().clone();
+        if config.server.is_some() {
+            return Ok(ChosenStore::Server(config));
         }
-        SqliteStore::default_path().ok_or_else(|| {
+        SqliteStore::default_path().map(ChosenStore::File).ok_or_else(|| {
             Failure::usage("cannot find your limits: neither XDG_STATE_HOME nor HOME is set")
                 .with_help("set one of them, or use --file")
         })
     }
+}
+
+/// The store that an operator asks.
+enum ChosenStore {
+    File(PathBuf),
+    Server(LimitStoreConfig),
 }
 
 /// Whether a file or a symlink exists. An error if that cannot be determined.
@@ -121,11 +144,9 @@ fn missing(path: &Path) -> Failure {
     )
 }
 
-/// Where limits are on a server, a file of them holds what was used before, or nothing.
-fn on_a_server() -> Failure {
-    Failure::incomplete("`limits.server` is set, and this command cannot read or reset limits on a server yet").with_help(
-        "on the server, `redis-cli --scan --pattern 'stockade:limits:rows:core:*'` lists the agents; for limits in a file, use --file",
-    )
+/// The server of the configuration cannot be used. Its address may contain a password.
+fn away(error: &StoreError, config: &LimitStoreConfig) -> Failure {
+    unreadable(error).with_help(format!("{}; for limits in a file, use --file", config.fix()))
 }
 
 /// Returns the configuration for the current directory.
@@ -136,7 +157,7 @@ fn configuration() -> Result<Config, Failure> {
 }
 
 /// Returns the named agents, each of which must be known, or all agents.
-fn chosen(store: &SqliteStore, named: &[String]) -> Result<Vec<String>, Failure> {
+fn chosen(store: &dyn ManagedStore, named: &[String]) -> Result<Vec<String>, Failure> {
     of_known(store.agents().map_err(|error| unreadable(&error))?, named)
 }
 

@@ -63,6 +63,9 @@ mod lazy;
 mod learn;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod limit_stores;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod logins;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

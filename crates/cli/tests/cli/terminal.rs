@@ -13,7 +13,7 @@ use stockade_guard::SqliteStore;
 use stockade_guard::limits::Usage;
 use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::budget::Settled;
-use stockade_guard::limits::store::{AgentLimits, CallVerdict, SharedLimits};
+use stockade_guard::limits::store::{AgentLimits, AgentLook, CallVerdict, ManagedStore as _, SharedLimits};
 
 use crate::support::{STOCKADE, repository, stockade};
 
@@ -131,7 +131,8 @@ fn the_user_is_asked_before_limits_are_reset() {
         assert!(text.contains("Reset usage and failures of bot? [y/N]"), "{text}");
         assert_eq!(status.code(), Some(code), "{typed:?}: {text}");
         let store = SqliteStore::open(&file).unwrap();
-        let left = store.state("bot").unwrap().status(&AgentLimits::default(), store.now()).day.used;
+        let AgentLook { state, now } = store.look("bot").unwrap();
+        let left = state.status(&AgentLimits::default(), now).day.used;
         assert_eq!(left == Usage::ZERO, code == 0, "{typed:?}: {text}");
     }
 }

@@ -53,11 +53,32 @@ enum Progress {
     Abandoned,
 }
 
+const QUEUE: &str = "-queue";
+const TURN: &str = "-turn";
+
+/// How long the file of turns is from when the database was made.
+const MADE: u64 = 1;
+
 impl FairLock {
+    /// Whether a lock beside a database tells that it was made.
+    pub(super) fn tells_made(database: &Path) -> bool {
+        std::fs::symlink_metadata(beside(database, TURN)).is_ok_and(|found| found.len() >= MADE)
+    }
+
     /// Opens the files of the lock beside a database, or creates them for their owner alone.
     pub(super) fn beside(database: &Path) -> io::Result<Self> {
-        let files = Files { queue: open(database, "-queue")?, turn: open(database, "-turn")? };
+        let files = Files { queue: open(database, QUEUE)?, turn: open(database, TURN)? };
         Ok(Self { files: Arc::new(files), waiter: Mutex::default(), pending: Arc::default() })
+    }
+
+    /// Notes that the database was made.
+    pub(super) fn note_made(&self) -> io::Result<()> {
+        self.files.turn.set_len(MADE)
+    }
+
+    /// Whether the database was made before, whatever is there now.
+    pub(super) fn was_made(&self) -> io::Result<bool> {
+        Ok(self.files.turn.metadata()?.len() >= MADE)
     }
 
     /// Waits for the turn of this process. Threads that share a lock must not wait at once.
@@ -157,9 +178,14 @@ impl Drop for Turn {
     }
 }
 
-fn open(database: &Path, suffix: &str) -> io::Result<File> {
+fn beside(database: &Path, suffix: &str) -> OsString {
     let mut path = OsString::from(database);
     path.push(suffix);
+    path
+}
+
+fn open(database: &Path, suffix: &str) -> io::Result<File> {
+    let path = beside(database, suffix);
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
     // Nothing is created where a link leads, and no pipe waits for a reader.

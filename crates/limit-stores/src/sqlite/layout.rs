@@ -44,6 +44,15 @@ const OLD: &str = "SELECT agent, state FROM agent_limits";
 /// A state that cannot be read is kept as it is, and refuses until an operator resets the agent.
 const KEEP_UNREADABLE: &str = "INSERT INTO limit_agents (agent, core) VALUES (?1, ?2)";
 
+/// Whether a file has no tables, of this version or of an earlier one.
+///
+/// # Errors
+/// When it cannot be read, or is of a newer version.
+pub(super) fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
+    let has_old = || connection.query_row(HAS_OLD, [], |row| row.get::<_, i64>(0));
+    Ok(version(connection, DOING)? != LAYOUT && has_old().map_err(|error| unavailable(DOING, error))? == 0)
+}
+
 /// Makes the tables of a file, unless it has them.
 ///
 /// # Errors

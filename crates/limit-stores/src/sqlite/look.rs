@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _};
 use stockade_audit::{database, private::state_folder};
-use stockade_limits::store::{AgentState, StoreError};
+use stockade_limits::store::{AgentLook, AgentState, LimitReset, ManagedStore, StateStore as _, StoreError};
 
 use super::layout::{self, LAYOUT};
 use super::rows::parse;
@@ -35,12 +35,10 @@ impl SqliteStore {
             database::open_to_read(path).map_err(|error| unavailable("opening the file of limits", error))?;
         Ok(Self { connection: Mutex::new(connection), lock: None, clock: steady_clock() })
     }
+}
 
-    /// Returns the agents of which anything is known, in the order of their names.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or is no such store.
-    pub fn agents(&self) -> Result<Vec<String>, StoreError> {
+impl ManagedStore for SqliteStore {
+    fn agents(&self) -> Result<Vec<String>, StoreError> {
         const DOING: &str = "listing the agents of the file of limits";
         let connection = self.connection()?;
         let sql = if layout::version(&connection, DOING)? == LAYOUT { AGENTS } else { OLD_AGENTS };
@@ -50,23 +48,29 @@ impl SqliteStore {
         names().map_err(|error| unavailable(DOING, error))
     }
 
-    /// Returns what is known of an agent; of one that is not in the file, nothing was used.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or what is stored of the agent cannot.
-    pub fn state(&self, agent: &str) -> Result<AgentState, StoreError> {
+    fn look(&self, agent: &str) -> Result<AgentLook, StoreError> {
         let connection = self.connection()?;
         // All rows are read as they were at one moment.
         let moment = connection.unchecked_transaction().map_err(|error| unavailable(READING, error))?;
-        match layout::version(&moment, READING)? {
+        let state = match layout::version(&moment, READING)? {
             LAYOUT => whole::state(&moment, agent),
             _ => old_state(&moment, agent),
-        }
+        }?;
+        Ok(AgentLook { state, now: self.now() })
     }
 
+    fn reset(&self, agent: &str, what: LimitReset) -> Result<(), StoreError> {
+        match self.update(agent, &mut |state, _| state.reset(what)) {
+            // What cannot be read can still be forgotten as a whole.
+            Err(StoreError::Unreadable { .. }) if what == LimitReset::All => self.forget(agent),
+            other => other,
+        }
+    }
+}
+
+impl SqliteStore {
     /// Returns what time it is by the clock that limits are counted by.
-    #[must_use]
-    pub fn now(&self) -> Duration {
+    pub(super) fn now(&self) -> Duration {
         (self.clock)()
     }
 }

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use rusqlite::Connection;
-use serde::{Deserialize, Serialize};
-use stockade_limits::breaker::BreakerState;
-use stockade_limits::budget::{ExecutionRow, HoldRow, Ledger as _, WindowRow, WindowSpan};
+use stockade_limits::budget::{Ledger as _, WindowRow, WindowSpan};
 use stockade_limits::store::{AgentState, StoreError};
 
 use super::core::{Core, WindowCore};
 use super::rows::{Rows, parse};
 use super::unavailable;
+use crate::whole::{Whole, WholeBudget};
 
 const CLEAR: [&str; 3] = [
     "DELETE FROM limit_holds WHERE agent = ?1",
@@ -19,25 +18,6 @@ const CLEAR: [&str; 3] = [
 ];
 const HOLDS: &str = "SELECT id, hold FROM limit_holds WHERE agent = ?1";
 const EXECUTIONS: &str = "SELECT name, execution FROM limit_executions WHERE agent = ?1";
-
-/// An [`AgentState`] in parts. Both have the same form in JSON, by which one becomes the other and is checked.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Whole {
-    budget: WholeBudget,
-    breaker: BreakerState,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WholeBudget {
-    clock: u64,
-    hour: Vec<WindowRow>,
-    day: Vec<WindowRow>,
-    executions: BTreeMap<String, ExecutionRow>,
-    holds: BTreeMap<u64, HoldRow>,
-    next_hold: u64,
-}
 
 /// Reads the state of an agent. Of one that is not in the file, nothing was used.
 pub(super) fn state(connection: &Connection, agent: &str) -> Result<AgentState, StoreError> {
@@ -57,10 +37,7 @@ pub(super) fn state(connection: &Connection, agent: &str) -> Result<AgentState, 
             .collect(),
         next_hold: core.next_hold,
     };
-    let whole = serde_json::to_value(Whole { budget, breaker: core.breaker });
-    whole
-        .and_then(serde_json::from_value)
-        .map_err(|source| StoreError::Unreadable { agent: agent.to_owned(), source: source.into() })
+    Whole { budget, breaker: core.breaker }.state(agent)
 }
 
 /// Writes the state of an agent in place of what is stored of it.

@@ -16,7 +16,10 @@ use proptest::test_runner::{Config, TestRunner};
 use stockade_limit_stores::{Forgetting, RedisOptions, RedisStore};
 use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
-use stockade_limits::store::{CallRefusal, CallVerdict, MemoryStore, SharedLimits, StoreError};
+use stockade_limits::store::{
+    AgentLook, AgentState, CallRefusal, CallVerdict, LimitReset, ManagedStore as _, MemoryStore,
+    SharedLimits, StateStore, StoreError,
+};
 use tempfile::TempDir;
 
 use super::steps::{self, Clock, Persisting, Step};
@@ -200,9 +203,57 @@ fn the_script_agrees_with_the_engine() {
             let expected = Step::take(step, &memory, &mut of_memory);
             prop_assert_eq!(Step::take(step, &server, &mut of_server), expected, "{:?}", step);
         }
+        // An operator sees the same, and resets to the same.
+        let seen = || server.store().look("agent").unwrap().state;
+        prop_assert_eq!(seen(), state_of(&memory.store().0));
+        let what = [LimitReset::All, LimitReset::Budget, LimitReset::Breaker][script.len() % 3];
+        // Nothing is stored of an agent that never asked.
+        if server.store().agents().unwrap().is_empty() {
+            return Ok(());
+        }
+        server.store().reset("agent", what).unwrap();
+        memory.store().0.update("agent", &mut |state, _| state.reset(what)).unwrap();
+        prop_assert_eq!(seen(), state_of(&memory.store().0), "{:?}", what);
+        for step in &script {
+            clock.pass(step);
+            let expected = Step::take(step, &memory, &mut of_memory);
+            prop_assert_eq!(
+                Step::take(step, &server, &mut of_server),
+                expected,
+                "after {:?}: {:?}",
+                what,
+                step
+            );
+        }
         Ok(())
     });
     agrees.unwrap();
+}
+
+fn state_of(memory: &impl StateStore) -> AgentState {
+    let mut found = AgentState::default();
+    memory.update("agent", &mut |state, _| found = state.clone()).unwrap();
+    found
+}
+
+/// Agents of other prefixes are not listed, whatever stands in a prefix or a name.
+#[test]
+fn agents_are_listed_by_their_names() {
+    let Some(server) = Server::start() else { return };
+    let open = |prefix: &str| {
+        RedisStore::connect(RedisOptions { prefix: prefix.to_owned(), ..server.options() }).unwrap()
+    };
+    let names = ["", "*", "a b", "bot", "bot:rows:core:x", "\u{e9}\u{1f600}"];
+    for (prefix, names) in [("a[bc]*:", &names[..]), ("ab:", &["other"]), ("a?", &[])] {
+        for name in names {
+            SharedLimits::new(limits(), open(prefix)).take_step(name, "task").unwrap();
+        }
+    }
+    assert_eq!(open("a[bc]*:").agents().unwrap(), names);
+    assert_eq!(open("ab:").agents().unwrap(), ["other"]);
+    assert_eq!(open("a?").agents().unwrap(), [""; 0]);
+    let AgentLook { state, now } = open("a?").look("nowhere").unwrap();
+    assert!(state == AgentState::default() && now > Duration::from_secs(1_700_000_000));
 }
 
 /// Fifty clients at once, each change asked once, but for loading the script when it is new to the server.

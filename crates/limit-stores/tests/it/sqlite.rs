@@ -12,11 +12,34 @@ use proptest::prelude::*;
 use stockade_limit_stores::SqliteStore;
 use stockade_limits::Usage;
 use stockade_limits::store::{
-    AgentState, CallRefusal, CallVerdict, MemoryStore, SharedLimits, StateStore as _, StoreError,
+    AgentState, CallRefusal, CallVerdict, ManagedStore as _, MemoryStore, SharedLimits, StateStore as _,
+    StoreError,
 };
 
 use super::steps::{self, Clock, Step};
 use super::{CALL, CAP, assert_shared, limits};
+
+/// A budget that begins anew without a word would be no budget.
+#[test]
+fn a_file_that_was_emptied_or_deleted_refuses_until_an_operator_says_so() {
+    let empty = |path: &std::path::Path| std::fs::write(path, "").unwrap();
+    let delete = |path: &std::path::Path| std::fs::remove_file(path).unwrap();
+    for (what, lose) in [("emptied", &empty as &dyn Fn(&std::path::Path)), ("deleted", &delete)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("limits.db");
+        let open = || SqliteStore::open(&path);
+        let admit = |store| SharedLimits::new(limits(), store).admit("agent", "task", Usage::tokens(CAP));
+        assert!(matches!(admit(open().unwrap()), CallVerdict::Granted(_)));
+        lose(&path);
+        for _ in 0..2 {
+            let error = open().unwrap_err();
+            let why = std::error::Error::source(&error).unwrap().to_string();
+            assert!(why.contains("emptied or deleted") && why.contains("limits.db-turn"), "{what}: {why}");
+        }
+        std::fs::remove_file(folder.path().join("limits.db-turn")).unwrap();
+        assert!(matches!(admit(open().unwrap()), CallVerdict::Granted(_)), "{what}");
+    }
+}
 
 #[test]
 fn many_connections_share_a_file() {
@@ -114,10 +137,10 @@ proptest! {
         }
         let mut expected = AgentState::default();
         memory.store().update("agent", &mut |state, _| expected = state.clone()).unwrap();
-        prop_assert_eq!(file.store().state("agent").unwrap(), expected.clone());
+        prop_assert_eq!(file.store().look("agent").unwrap().state, expected.clone());
         // The same once more after all rows were written anew.
         file.store().update("agent", &mut |_, _| {}).unwrap();
-        prop_assert_eq!(file.store().state("agent").unwrap(), expected);
+        prop_assert_eq!(file.store().look("agent").unwrap().state, expected);
         prop_assert_eq!(Step::take(&Step::ADMIT, &file, &mut of_file), Step::take(&Step::ADMIT, &memory, &mut of_memory));
     }
 }

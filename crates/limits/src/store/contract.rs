@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::agent_limits::AgentLimits;
 use super::error::StoreError;
 use super::operation::{LimitAnswer, LimitOperation};
+use super::status::LimitReset;
 use crate::breaker::BreakerState;
 use crate::budget::BudgetState;
 
@@ -36,6 +37,36 @@ pub trait LimitStore: fmt::Debug + Send + Sync {
         limits: &AgentLimits,
         operation: &LimitOperation<'_>,
     ) -> Result<LimitAnswer, StoreError>;
+}
+
+/// What an operator asks of a store, whichever it is.
+pub trait ManagedStore: LimitStore {
+    /// Returns the agents of which anything is known, in the order of their names.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn agents(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Returns what is known of an agent. Of one that is not in the store, nothing was used.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or what is stored of the agent cannot.
+    fn look(&self, agent: &str) -> Result<AgentLook, StoreError>;
+
+    /// Lets an agent begin anew, as [`AgentState::reset`] does. Without an exception, also one whose state cannot be read.
+    ///
+    /// # Errors
+    /// When it is not certain that the change was kept.
+    fn reset(&self, agent: &str, what: LimitReset) -> Result<(), StoreError>;
+}
+
+/// What a store knows of an agent at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentLook {
+    /// State of its limits.
+    pub state: AgentState,
+    /// The time, by the clock that limits are counted by.
+    pub now: Duration,
 }
 
 /// A change of an agent's state, at the store's current time.

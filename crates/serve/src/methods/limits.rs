@@ -182,12 +182,12 @@ fn session_of(server: &Server, name: Option<&str>) -> Result<Arc<Session>, Fault
 
 impl Fault {
     fn exhausted(refusal: &Exhausted) -> Self {
-        let scope = match &refusal.0 {
-            CallRefusal::Steps { .. } => "steps",
-            CallRefusal::Budget(_) => "budget",
-            CallRefusal::BreakerOpen { .. } => "breaker",
-            _ => "store",
+        let (code, scope) = match &refusal.0 {
+            CallRefusal::Steps { .. } => (fault::EXHAUSTED, "steps"),
+            CallRefusal::Budget(_) => (fault::EXHAUSTED, "budget"),
+            CallRefusal::BreakerOpen { .. } => (fault::EXHAUSTED, "breaker"),
+            _ => (fault::STORE_AWAY, "store"),
         };
-        Self::new(fault::EXHAUSTED, refusal.to_string()).with(json!({"limit": scope}))
+        Self::new(code, refusal.to_string()).with(json!({"limit": scope}))
     }
 }

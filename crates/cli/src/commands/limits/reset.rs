@@ -4,9 +4,8 @@ use std::ops::ControlFlow;
 
 use clap::ValueEnum;
 use serde_json::json;
-use stockade_guard::SqliteStore;
 use stockade_guard::audit::{AuditEvent, AuditTrail, EventKind, Recorded, field};
-use stockade_guard::limits::store::{AgentState, LimitReset, StateStore as _, StoreError};
+use stockade_guard::limits::store::LimitReset;
 use stockade_text::escape;
 
 use super::{LimitFile, chosen, configuration, unreadable};
@@ -54,9 +53,8 @@ enum Part {
 }
 
 pub(super) fn run(args: &ResetArgs, format: Format) -> Result<Exit, Failure> {
-    let path = args.limits.path()?;
-    let store = SqliteStore::open(&path).map_err(|error| unreadable(&error))?;
-    let agents = chosen(&store, &args.agents)?;
+    let store = args.limits.to_change()?;
+    let agents = chosen(&*store, &args.agents)?;
     let mut output = Output::new();
     if agents.is_empty() {
         let _: ControlFlow<()> = output.write(&told(&agents, format));
@@ -69,7 +67,7 @@ pub(super) fn run(args: &ResetArgs, format: Format) -> Result<Exit, Failure> {
     let trail = trail::open(&config).map_err(|error| unrecorded(&error))?;
     for agent in &agents {
         record(&trail, agent, args.only)?;
-        reset(&store, agent, args.only).map_err(|error| unreadable(&error))?;
+        store.reset(agent, part(args.only)).map_err(|error| unreadable(&error))?;
     }
     let _: ControlFlow<()> = output.write(&told(&agents, format));
     output.finish(Exit::Clean)
@@ -86,16 +84,11 @@ fn record(trail: &AuditTrail, agent: &str, only: Option<Part>) -> Result<(), Fai
     }
 }
 
-fn reset(store: &SqliteStore, agent: &str, only: Option<Part>) -> Result<(), StoreError> {
-    let what = match only {
+fn part(only: Option<Part>) -> LimitReset {
+    match only {
         None => LimitReset::All,
         Some(Part::Budget) => LimitReset::Budget,
         Some(Part::Breaker) => LimitReset::Breaker,
-    };
-    match store.update(agent, &mut |state: &mut AgentState, _| state.reset(what)) {
-        // Damaged data can still be reset as a whole, which is what a reset without --only does.
-        Err(StoreError::Unreadable { .. }) if only.is_none() => store.forget(agent),
-        other => other,
     }
 }
 

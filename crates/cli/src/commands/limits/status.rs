@@ -1,17 +1,15 @@
 //! `stockade limits status`: shows the used and remaining limits of each agent, and its circuit breaker.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use stockade_guard::SqliteStore;
 use stockade_guard::limits::breaker::BreakerPhase;
 use stockade_guard::limits::budget::{Allowance, Balance};
-use stockade_guard::limits::store::AgentStatus;
+use stockade_guard::limits::store::{AgentStatus, ManagedStore};
 use stockade_guard::limits::{Cap, MicroUsd};
 
-use super::{LimitFile, chosen, configuration, of_known, unreadable};
+use super::{LimitFile, chosen, configuration, of_known};
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
@@ -36,27 +34,38 @@ pub(super) struct StatusArgs {
 }
 
 pub(super) fn run(args: &StatusArgs, format: Format, color: ColorChoice) -> Result<Exit, Failure> {
-    let (agents, now) = match args.limits.begun()? {
-        Some(file) => kept(&file, &args.agents)?,
-        // Without a file, nothing is recorded yet, and no agent is known.
-        None => of_known(Vec::new(), &args.agents).map(|_| (Vec::new(), Duration::ZERO))?,
-    };
+    let (agents, now) = args.accounts()?;
     let mut output = Output::new();
-    let _: ControlFlow<()> = output.write(&match format {
-        Format::Text => limits_text::agents(&agents, now, styles(color)),
+    let _: ControlFlow<()> = output.write(&printed(&agents, now, format, color));
+    output.finish(exit(&agents))
+}
+
+impl StatusArgs {
+    /// The chosen agents, and the time of reading.
+    pub(super) fn accounts(&self) -> Result<(Vec<AgentAccount>, Duration), Failure> {
+        match self.limits.to_read()? {
+            Some(store) => kept(&*store, &self.agents),
+            // Without a file, nothing is recorded yet, and no agent is known.
+            None => of_known(Vec::new(), &self.agents).map(|_| (Vec::new(), Duration::ZERO)),
+        }
+    }
+}
+
+pub(super) fn printed(agents: &[AgentAccount], now: Duration, format: Format, color: ColorChoice) -> String {
+    match format {
+        Format::Text => limits_text::agents(agents, now, styles(color)),
         Format::Json => {
             let agents: Vec<Row<'_>> = agents.iter().map(|agent| Row::of(agent, now)).collect();
             format!("{}\n", to_printable_json(&List { agents }))
         }
-    });
-    output.finish(exit(&agents))
+    }
 }
 
 /// Returns the agents with recorded usage as text; empty without any.
 #[cfg(target_os = "linux")]
 pub(super) fn shown() -> Result<String, Failure> {
-    let Some(file) = LimitFile { file: None }.begun()? else { return Ok(String::new()) };
-    let (agents, now) = kept(&file, &[])?;
+    let Some(store) = LimitFile { file: None }.to_read()? else { return Ok(String::new()) };
+    let (agents, now) = kept(&*store, &[])?;
     Ok(if agents.is_empty() {
         String::new()
     } else {
@@ -65,18 +74,21 @@ pub(super) fn shown() -> Result<String, Failure> {
 }
 
 /// The agents with recorded usage, and the time of reading.
-fn kept(file: &Path, named: &[String]) -> Result<(Vec<AgentAccount>, Duration), Failure> {
-    let store = SqliteStore::open_to_read(file).map_err(|error| unreadable(&error))?;
+fn kept(store: &dyn ManagedStore, named: &[String]) -> Result<(Vec<AgentAccount>, Duration), Failure> {
     let config = configuration()?;
-    let now = store.now();
-    let agents = chosen(&store, named)?.into_iter().map(|name| {
+    let mut latest = Duration::ZERO;
+    let agents = chosen(store, named)?.into_iter().map(|name| {
         // The agent was in the configuration when its usage was recorded.
         let limits = config.agent(&name).or_else(|_| config.agent("*")).map(|agent| agent.limits);
         let limits = limits.unwrap_or_default();
-        let status = store.state(&name).map(|state| state.status(&limits, now));
+        let status = store.look(&name).map(|look| {
+            latest = latest.max(look.now);
+            look.state.status(&limits, look.now)
+        });
         AgentAccount { name, limits, status: status.map_err(|error| with_causes(&error)) }
     });
-    Ok((agents.collect(), now))
+    let agents = agents.collect();
+    Ok((agents, latest))
 }
 
 /// A refusal takes precedence over an incomplete result, as in all commands.

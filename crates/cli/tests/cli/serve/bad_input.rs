@@ -258,7 +258,7 @@ impl House {
             };
             if let Some(code) = answer["error"]["code"].as_i64() {
                 // Parameters that are wrong, limits that are not known, or what is no fault of the request.
-                let is_typed = [-32602, -32002, -32603].contains(&code);
+                let is_typed = [-32602, -32002, -32006, -32603].contains(&code);
                 return (is_typed, answer["error"]["message"].as_str().unwrap().to_owned());
             }
             session = answer["result"]["session"].clone();

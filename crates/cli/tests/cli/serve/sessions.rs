@@ -252,7 +252,7 @@ fn invalid_session_requests_are_refused_with_a_fix() {
         "[limits]\nserver = \"redis://127.0.0.1:1\"\n[agents.own.toolPolicy]\ndeny = [\"my_tool\"]\n",
     );
     let away = serving.call("session.open", &json!({"agent": "default"}));
-    assert_eq!((&away["error"]["code"], &away["error"]["data"]["limit"]), (&json!(-32002), &json!("store")));
+    assert_eq!((&away["error"]["code"], &away["error"]["data"]["limit"]), (&json!(-32006), &json!("store")));
     let mut serving = configured(&[], "[agents.own.toolPolicy]\ndeny = [\"my_tool\"]\n");
     let slip = serving.call("session.open", &json!({"agent": "own"}));
     assert!(slip["error"]["message"].as_str().unwrap().contains("in `tools` of session.open"), "{slip}");

@@ -8,7 +8,8 @@ use stockade_limit_stores::SqliteStore;
 use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
 use stockade_limits::store::{
-    AgentState, CallRefusal, CallVerdict, MemoryStore, SharedLimits, StateStore as _, StoreError,
+    AgentState, CallRefusal, CallVerdict, ManagedStore as _, MemoryStore, SharedLimits, StateStore as _,
+    StoreError,
 };
 
 use crate::{CALL, CAP, limits};
@@ -60,14 +61,14 @@ fn an_old_file_keeps_what_was_used() {
     // A reader changes nothing, and finds the same before and after.
     let read = || SqliteStore::open_to_read(&path).unwrap();
     assert_eq!(read().agents().unwrap(), ["agent", "damaged"]);
-    assert_eq!(read().state("agent").unwrap(), used_again(&text));
-    assert!(matches!(read().state("damaged"), Err(StoreError::Unreadable { .. })));
+    assert_eq!(read().look("agent").unwrap().state, used_again(&text));
+    assert!(matches!(read().look("damaged"), Err(StoreError::Unreadable { .. })));
 
     let open = || SharedLimits::new(limits(), SqliteStore::open(&path).unwrap());
     drop(open());
     assert_eq!(read().agents().unwrap(), ["agent", "damaged"]);
-    assert_eq!(read().state("agent").unwrap(), used_again(&text));
-    assert!(matches!(read().state("damaged"), Err(StoreError::Unreadable { .. })));
+    assert_eq!(read().look("agent").unwrap().state, used_again(&text));
+    assert!(matches!(read().look("damaged"), Err(StoreError::Unreadable { .. })));
     let verdict = open().admit("agent", "three", Usage::tokens(CAP / 5 + 1));
     assert!(matches!(verdict, CallVerdict::Refused(CallRefusal::Budget(_))), "{verdict:?}");
     let verdict = open().admit("damaged", "task", Usage::tokens(CALL));
@@ -107,5 +108,5 @@ fn a_file_of_a_newer_version_is_refused() {
     writer.pragma_update(None, "user_version", 2).unwrap();
     assert!(matches!(SqliteStore::open(&path), Err(StoreError::Unavailable { .. })));
     let read = SqliteStore::open_to_read(&path).unwrap();
-    assert!(read.agents().is_err() && read.state("agent").is_err());
+    assert!(read.agents().is_err() && read.look("agent").is_err());
 }

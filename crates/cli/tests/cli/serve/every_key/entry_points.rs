@@ -171,7 +171,9 @@ impl House {
     /// The store that a program of this home opens.
     fn store(&self) -> Option<Arc<dyn LimitStore>> {
         match self.config().limit_store() {
-            config if config.server.is_some() => open_limit_store(config).ok(),
+            config if config.server.is_some() => {
+                open_limit_store(config).ok().map(|store| store as Arc<dyn LimitStore>)
+            }
             _ => Some(Arc::new(SqliteStore::open(&self.state("limits.db")).unwrap())),
         }
     }
