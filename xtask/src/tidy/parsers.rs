@@ -156,6 +156,11 @@ const PARSERS: &[Parser] = &[
         targets: &[("text", "document_json"), ("text", "document_toml"), ("text", "document_yaml")],
     },
     Parser {
+        reads: "documents that are edited in place",
+        path: "crates/text/src/edit.rs",
+        targets: &[("text", "edits")],
+    },
+    Parser {
         reads: "what a jailed command asks its egress proxy",
         path: "crates/egress/src/proxy_request.rs",
         targets: &[("egress", "proxy_request")],

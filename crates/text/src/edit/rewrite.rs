@@ -52,16 +52,13 @@ pub(super) fn rewrite(text: &str, format: Format, wanted: &Value) -> Result<Stri
     for _ in 0..MAX_STEPS {
         let now = read(&text, format)?;
         let Some(step) = difference(None, &now, wanted) else {
-            let is_empty = |value: &Value| matches!(value, Value::Table(entries) if entries.is_empty());
-            let is_done = is_same(&now.value, wanted) || now.value == Value::Nothing && is_empty(wanted);
-            return if is_done { Ok(text) } else { Err(by_hand()) };
+            return if left(&now, wanted) == 0 { Ok(text) } else { Err(by_hand()) };
         };
         let source = Source::new(&text, format);
         let tried = source.after(&step);
         // Each step must bring the text nearer to the wanted values, and change nothing else.
-        let wanted_now = distance(&now.value, wanted);
         let nearer =
-            |text: &String| read(text, format).is_ok_and(|new| distance(&new.value, wanted) < wanted_now);
+            |text: &String| read(text, format).is_ok_and(|new| left(&new, wanted) < left(&now, wanted));
         text = tried.into_iter().find(nearer).ok_or_else(by_hand)?;
     }
     Err(by_hand())
@@ -107,6 +104,14 @@ fn difference<'n>(of: Option<Member<'n>>, now: &'n Node, wanted: &'n Value) -> O
         }
         (value, wanted) if is_same(value, wanted) => None,
         _ => replace(),
+    }
+}
+
+/// Counts the places in which a document differs from the wanted values. Without keys, it is an empty table.
+fn left(now: &Node, wanted: &Value) -> usize {
+    match &now.value {
+        Value::Nothing => distance(&Value::Table(Vec::new()), wanted),
+        value => distance(value, wanted),
     }
 }
 

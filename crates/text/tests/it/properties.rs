@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use stockade_text::{
-    Escaped, Format, LineIndex, MAX_NESTING, Node, PositionCursor, Shown, TextPosition, Value, escape,
-    escape_lines, is_printable, nearest, parse, shown_within,
+    Editor, Escaped, Format, LineIndex, MAX_NESTING, Node, PositionCursor, Shown, TextPosition, Value,
+    escape, escape_lines, is_printable, nearest, parse, shown_within,
 };
 
 const MAX_BYTES: usize = 1 << 20;
@@ -76,6 +76,40 @@ fn below(depth: usize) -> usize {
 }
 
 /// Escaped text is printable, equals the input if nothing had to be escaped, and both ways to escape agree.
+/// A document of any format is edited as wanted, or refused. The edited document can be read, and the same edit changes nothing
+/// more.
+pub(crate) fn edits(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    for format in [Format::Toml, Format::Yaml, Format::Json] {
+        for path in [&["a"][..], &["a", "b"], &["b", "a", "b"]] {
+            let set = Editor::new(text, format).set_value(path, "'new'");
+            let added = Editor::new(text, format).append_value(path, "'new'");
+            for (edited, again) in [(set, true), (added, false)] {
+                let Ok(edited) = edited else { continue };
+                let node = parse(&edited, format, MAX_BYTES).unwrap();
+                let value = path.iter().fold(&node.value, |value, key| &value.get(key).unwrap().node.value);
+                let editor = Editor::new(&edited, format);
+                let twice =
+                    if again { editor.set_value(path, "'new'") } else { editor.append_value(path, "'new'") };
+                match value {
+                    Value::List(list) => {
+                        assert!(list.iter().any(|one| one.value.words() == Some("new")), "{edited}");
+                        assert_eq!(twice.as_ref(), Ok(&edited));
+                        assert!(editor.remove_value(path, "'new'").is_ok(), "{edited}");
+                    }
+                    value => {
+                        assert_eq!(value.words(), Some("new"), "{edited}");
+                        assert_eq!(twice.as_ref(), Ok(&edited));
+                    }
+                }
+                assert!(editor.remove_key(path).is_ok(), "{edited}");
+            }
+            drop(Editor::new(text, format).push_tables(path, &["c = 1\n", "d = ['x']\n"]));
+            drop(Editor::new(text, format).remove_table(path, 0));
+        }
+    }
+}
+
 pub(crate) fn escaping(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let escaped = escape(&text);

@@ -9,10 +9,11 @@ use proptest::prelude::*;
 use crate::properties;
 use replay::{Property, replay};
 
-const TARGETS: [(&str, Property); 7] = [
+const TARGETS: [(&str, Property); 8] = [
     ("document_yaml", properties::yaml),
     ("document_toml", properties::toml),
     ("document_json", properties::json),
+    ("edits", properties::edits),
     ("escaping", properties::escaping),
     ("names", properties::names),
     ("showing", properties::showing),
