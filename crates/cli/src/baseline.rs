@@ -1,9 +1,11 @@
 //! Baselines: `scan --write-baseline` saves all findings, and with `--baseline` only new findings count.
 //!
-//! A finding is identified by its rule, severity, file, the content of the file, and its position. A file that changed is new
-//! as a whole:
-//! an unchanged line may have another meaning if a changed line names another host or secret.
+//! A finding is identified by its rule, severity, file, and its context: in a document its own block and every program, in a
+//! program the whole file. So an edit of other prose leaves it known, and an edit of any command makes it new: an unchanged line may
+//! have another meaning if a changed line names another host or secret.
 #![expect(clippy::disallowed_methods, reason = "writes the baseline file")]
+
+mod context;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +17,11 @@ use stockade_text::escape_path;
 
 use crate::failure::Failure;
 use crate::suppressions::sha256;
+use context::Contexts;
 use stockade_guard::admission::scan_report::{SetAsideKind, SetAsideRow};
+
+/// Version of the format: what a fingerprint covers.
+const VERSION: u32 = 2;
 
 /// Maximum size of a baseline file in bytes.
 const MAX_BYTES: usize = 64 << 20;
@@ -52,8 +58,8 @@ impl Baseline {
         let options = FileOptions { max_file_bytes: MAX_BYTES + 1, ..FileOptions::default() };
         let file = read_text(&Source::Path(path.to_path_buf()), &options).map_err(|gap| wrong(&gap))?;
         let document: Document = serde_json::from_str(&file.text).map_err(|error| wrong(&error))?;
-        if document.version != 1 {
-            return Err(wrong(&format_args!("unsupported version {}, expected 1", document.version)));
+        if document.version != VERSION {
+            return Err(wrong(&format_args!("unsupported version {}, expected {VERSION}", document.version)));
         }
         let mut known = HashMap::new();
         for finding in document.findings {
@@ -69,9 +75,9 @@ impl Baseline {
         if scan.report.findings.is_empty() {
             return told;
         }
-        let (path, digest) = (scan.path, sha256(scan.text.as_bytes()));
+        let (path, contexts) = (scan.path, Contexts::of(scan.path, scan.text));
         scan.report.findings.retain(|finding| {
-            let print = fingerprint(path, &digest, finding);
+            let print = fingerprint(path, &contexts, finding);
             let Some(known) = self.known.get(&print) else { return true };
             let seen: &mut usize = left.entry(print).or_default();
             *seen += 1;
@@ -90,11 +96,11 @@ pub(crate) fn known(scan: &FileScan<'_>) -> Vec<KnownFinding> {
     if scan.report.findings.is_empty() {
         return Vec::new();
     }
-    let digest = sha256(scan.text.as_bytes());
+    let contexts = Contexts::of(scan.path, scan.text);
     let known = |finding: &Finding<'_>| KnownFinding {
         path: named(scan.path),
         rule_id: finding.rule_id.to_owned(),
-        fingerprint: fingerprint(scan.path, &digest, finding),
+        fingerprint: fingerprint(scan.path, &contexts, finding),
     };
     scan.report.findings.iter().map(known).collect()
 }
@@ -104,7 +110,7 @@ pub(crate) fn write(path: &PathBuf, mut findings: Vec<KnownFinding>) -> Result<(
     findings.sort_by(|one, other| {
         (&one.path, &one.rule_id, &one.fingerprint).cmp(&(&other.path, &other.rule_id, &other.fingerprint))
     });
-    let mut text = String::from("{\"version\":1,\"findings\":[");
+    let mut text = format!("{{\"version\":{VERSION},\"findings\":[");
     for (at, finding) in findings.iter().enumerate() {
         text.push_str(if at == 0 { "\n" } else { ",\n" });
         text.push_str(&stockade_text::to_printable_json(finding));
@@ -117,11 +123,12 @@ fn named(path: &Path) -> String {
     path.strip_prefix("./").unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// Returns the identity of a finding; `digest` is that of the whole file.
-fn fingerprint(path: &Path, digest: &str, finding: &Finding<'_>) -> String {
+/// Returns the identity of a finding. Equal ones are told apart by their number.
+fn fingerprint(path: &Path, contexts: &Contexts<'_>, finding: &Finding<'_>) -> String {
     // The raw bytes of the path, since two invalid UTF-8 paths may look the same.
     let path = path.strip_prefix("./").unwrap_or(path).as_os_str().as_encoded_bytes();
-    let rest = format!("\0{}\0{}\0{digest}\0{:?}", finding.rule_id, finding.severity, finding.span);
+    let digest = contexts.at(&finding.span);
+    let rest = format!("\0{}\0{}\0{}\0{digest}", finding.rule_id, finding.severity, finding.matched_text);
     sha256(&[path, rest.as_bytes()].concat())
 }
 
@@ -148,8 +155,11 @@ mod tests {
             ("a.md", old.to_owned(), 0),
             ("./a.md", old.to_owned(), 0),
             ("b.md", old.to_owned(), 2),
-            ("a.md", format!("More.\n\n{old}"), 2),
-            ("a.md", format!("{old}{old}"), 4),
+            ("a.md", format!("More.\n\n{old}"), 0),
+            ("a.md", format!("{old}\nMore."), 0),
+            ("a.md", format!("{old}\n{old}"), 2),
+            ("a.md", old.replace("Run:", "More.\n\nRun it:"), 0),
+            ("a.sh", format!("More.\n\n{old}"), 2),
             ("a.md", old.replace("| sh", "| sudo sh"), 2),
             ("a.md", old.replace("| sh", "| sh && reboot"), 2),
         ];

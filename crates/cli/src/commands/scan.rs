@@ -57,7 +57,8 @@ Globs of --exclude: 'node_modules' matches a file or directory at any depth, 'no
 only relative to the scanned directory, '**/dist' at any depth. A path on the command line is always scanned.
 
 Suppressions: each row is [[suppress]] with rule, path (as in the output), sha256 (as 'sha256sum' prints it), reason and expires
-(2027-06-30). It applies to this rule, this file and this content until that day. A baseline applies to a file until its content changes.
+(2027-06-30). It applies to this rule, this file and this content until that day. A baseline applies to a finding in a document until
+its paragraph or any command of the document changes, and to a finding in a program until the program changes.
 The output lists suppressed and known findings, and such files are never called clean. A suppression file inside of a scanned directory
 is reported and has no effect unless --suppressions names it.";
 
@@ -97,7 +98,7 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "FILE")]
     suppressions: Vec<PathBuf>,
 
-    /// Baseline of known findings: only new ones count, and all findings in changed files
+    /// Baseline of known findings: only new ones count, and those whose commands or paragraph changed
     #[arg(long, value_name = "FILE", visible_alias = "fail-on-new")]
     baseline: Option<PathBuf>,
 
