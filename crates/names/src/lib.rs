@@ -36,7 +36,7 @@ mod variables;
 mod workspaces;
 
 pub use access::Access;
-pub use directories::{PERSONAL_DIRECTORIES, SYSTEM_DIRECTORIES};
+pub use directories::{LOGIN_KEY_FILES, PERSONAL_DIRECTORIES, SYSTEM_DIRECTORIES, TRUSTED_FILES};
 pub use families::{FAMILIES, Family, names};
 pub use fold::fold;
 pub use lookup::{Beginning, Beginnings, Hit, Root, hits, obeyed, treatment};

@@ -13,9 +13,11 @@ mod known;
 mod listed;
 mod packages;
 mod popular;
+mod pushed;
 mod removed;
 mod runners;
 mod saved;
+mod trusted;
 mod wiring;
 
 pub(crate) use claims::claims;
@@ -27,5 +29,7 @@ pub use fact::{
 pub(crate) use hidden::hidden;
 pub(crate) use listed::{Listed, downloads, listed};
 pub(crate) use packages::{Installs, packages_at};
+pub(crate) use pushed::{may_push, pushes_secret};
 pub(crate) use removed::{may_remove, removes_data};
 pub(crate) use saved::{Fetch, Wanted, fetches, may_save};
+pub(crate) use trusted::{may_write_trusted, writes_trusted};

@@ -18,6 +18,7 @@ use std::ops::Range;
 
 use crate::rule::Region;
 use names::Names;
+pub(crate) use paths::names_a;
 use sources::may_hold;
 use statements::statements;
 
@@ -54,11 +55,15 @@ pub enum Inflow {
     PackageAddress = 4096,
     /// The command installs a package whose name is easily taken for a popular one.
     LookAlikePackage = 8192,
+    /// The command writes a file that the whole machine or every login trusts.
+    TrustedFile = 16384,
+    /// The command pushes a repository to which a secret was added.
+    PushesSecret = 32768,
 }
 
 impl Inflow {
     /// Every kind of inflow.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::SecretFile,
         Self::Environment,
         Self::ForeignSecret,
@@ -73,6 +78,8 @@ impl Inflow {
         Self::RemovesData,
         Self::PackageAddress,
         Self::LookAlikePackage,
+        Self::TrustedFile,
+        Self::PushesSecret,
     ];
 
     /// The name used in rule files.
@@ -93,6 +100,8 @@ impl Inflow {
             Self::RemovesData => "removes_data",
             Self::PackageAddress => "package_address",
             Self::LookAlikePackage => "look_alike_package",
+            Self::TrustedFile => "trusted_file",
+            Self::PushesSecret => "pushes_secret",
         }
     }
 }

@@ -76,6 +76,11 @@ pub const FRAGMENTS: &[Fragment] = &[
         pattern: r"(?:\xCD\xBE|\xE1\xBF\xAF|\xE2(?:\x80\xA4|\x81[\xBA\xBC-\xBE]|\x82[\x8A\x8C-\x8E])|\xEF(?:\xAC\xA9|\xB8[\x90-\x99\xB0-\xBF]|\xB9[\x80-\xAB]|\xBC[\x82-\x87\x8A\x8B\x8D\x8E\x9C-\x9E\xA0\xBB-\xBF]|\xBD[\x80\x9B-\x9D]))",
     },
     Fragment {
+        name: "vendors",
+        meaning: "accounts of vendors at code hosts, in small letters",
+        pattern: r"actions|anchore|anthropics|apache|apple|aquasecurity|argoproj|astral-sh|aws|aws-samples|awslabs|azure|azure-samples|bazelbuild|bufbuild|cli|cloudflare|databricks|datadog|denoland|docker|dotnet|elastic|expo|facebook|getsentry|github|golang|google|google-gemini|googleapis|googlecloudplatform|grafana|hashicorp|helm|homebrew|huggingface|istio|jetbrains|kubernetes|kubernetes-sigs|llvm|microsoft|moby|modelcontextprotocol|mongodb|netlify|nodejs|nvidia|nvidia-ai-blueprints|nvidia-holoscan|nvidia-medtech|nvidia-nemo|nvlabs|openai|oven-sh|powershell|prometheus|pulumi|pypa|python|pytorch|redis|rust-lang|shopify|sigstore|stripe|supabase|tensorflow|vercel|vercel-labs",
+    },
+    Fragment {
         name: "installer-hosts",
         meaning: "hosts, with a folder where the host serves more than its installer, of well-known installers",
         pattern: r"astral\.sh/(?:uv|ruff)|sh\.rustup\.rs|bun\.(?:sh|com)/install|(?:get\.)?deno\.(?:land/install\.sh|com)|get\.docker\.com|get\.pnpm\.io|fnm\.vercel\.app|install\.python-poetry\.org|mise\.(?:run|jdx\.dev)|starship\.rs/install\.sh|ollama\.(?:com|ai)/install\.sh|tailscale\.com/install\.sh|get\.helm\.sh|deb\.nodesource\.com|rpm\.nodesource\.com|cli\.github\.com|get\.sdkman\.io|pyenv\.run|pixi\.sh|fly\.io/install\.sh|get\.k3s\.io|claude\.ai/install\.sh|aka\.ms/InstallAzureCLIDeb|packages\.microsoft\.com|nixos\.org/nix/install|install\.determinate\.systems|get\.volta\.sh|foundry\.paradigm\.xyz|sdk\.cloud\.google\.com|get\.pulumi\.com|cursor\.com/install|opencode\.ai/install|cli\.tavily\.com/install\.sh|fluxcd\.io/install\.sh|run\.linkerd\.io/install|rover\.apollo\.dev/(?:nix|win)|antigravity\.google/cli|istio\.io/downloadIstio|dl\.dagger\.io/dagger|cli\.doppler\.com/install\.sh|sentry\.io/get-cli|temporal\.download/cli\.sh|get-ghcup\.haskell\.org|sh\.vector\.dev|install\.duckdb\.org|install\.meilisearch\.com|code-server\.dev/install\.sh|setup\.atuin\.sh|opam\.ocaml\.org/install\.sh|wasmtime\.dev/install\.sh|railway\.(?:app|com)/install\.sh|zed\.dev/install\.sh|sst\.dev/install|encore\.dev/install\.sh|aider\.chat/install\.sh|community\.chocolatey\.org/install\.ps1|get\.scoop\.sh|dl\.cloudsmith\.io/public/(?:caddy|infisical|isc|mull-project|rabbitmq|task|teleport)|packagecloud\.io/install/repositories/(?:github|netdata|rabbitmq|timescale)|gh\.io/copilot-install|cli\.inference\.sh|release\.anza\.xyz|get\.tur\.so/install\.sh|install\.julialang\.org|get\.wasmer\.io|get\.haskellstack\.org|app\.factory\.ai/cli|ampcode\.com/install\.sh|coder\.com/install\.sh|moonrepo\.dev/install|get\.jetify\.com/devbox|cli\.coderabbit\.ai/install\.sh|sh\.starkup\.dev|internetcomputer\.org/install\.sh|get\.k0s\.sh|dot\.net/v1/dotnet-install\.sh",
@@ -170,6 +175,12 @@ fn expand_into<'p>(pattern: &'p str, out: &mut String) -> Result<(), &'p str> {
     }
     out.push_str(rest);
     Ok(())
+}
+
+/// Returns the alternatives of a fragment that is a list of words.
+pub(crate) fn words(name: &str) -> impl Iterator<Item = &'static str> {
+    let fragment = FRAGMENTS.iter().find(|fragment| fragment.name == name);
+    fragment.into_iter().flat_map(|fragment| fragment.pattern.split('|'))
 }
 
 /// Handles the text behind a `{` and returns the rest.

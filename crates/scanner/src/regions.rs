@@ -28,6 +28,29 @@ pub enum Syntax {
     Plain,
 }
 
+/// A statement about commands that facts decide.
+struct Statement {
+    inflow: Inflow,
+    /// Whether a text has a sign of such a command. Most have none, and are not read as commands then.
+    may_hold: fn(&str) -> bool,
+    /// The commands of which it holds, in order.
+    commands: fn(&str, &[facts::Program]) -> Vec<Range<usize>>,
+}
+
+/// Statements that a condition of a rule can ask about, each with its readers.
+const STATEMENTS: [Statement; 3] = [
+    Statement { inflow: Inflow::RemovesData, may_hold: facts::may_remove, commands: facts::removes_data },
+    Statement {
+        inflow: Inflow::TrustedFile,
+        may_hold: facts::may_write_trusted,
+        commands: facts::writes_trusted,
+    },
+    Statement { inflow: Inflow::PushesSecret, may_hold: facts::may_push, commands: facts::pushes_secret },
+];
+
+/// Maximum number of commands around a place that are looked at.
+const MAX_AROUND: usize = 16;
+
 /// Returns the region of offsets, reading the text at most once.
 #[derive(Debug)]
 pub(crate) struct RegionMap<'t> {
@@ -43,9 +66,9 @@ pub(crate) struct RegionMap<'t> {
     line: (Range<usize>, bool),
     /// The programs of the text, once data flow was queried, and their flows where they were queried.
     programs: Option<Vec<Program>>,
-    /// The commands of which facts hold, once these were queried: whose downloads are run later, and which remove data.
+    /// The commands of which facts hold, once these were queried: whose downloads are run later, and those of each statement.
     run_later: Option<Vec<facts::Fetch>>,
-    removes_data: Option<Vec<Range<usize>>>,
+    stated: [Option<Vec<Range<usize>>>; STATEMENTS.len()],
     /// The last command whose packages were queried, and what holds of them.
     packages: (Range<usize>, Vec<(Range<usize>, Inflows)>),
 }
@@ -101,7 +124,7 @@ impl<'t> RegionMap<'t> {
             line: (0..0, false),
             programs: None,
             run_later: None,
-            removes_data: None,
+            stated: [const { None }; STATEMENTS.len()],
             packages: (0..0, Vec::new()),
         }
     }
@@ -135,18 +158,21 @@ impl<'t> RegionMap<'t> {
     /// program is read for the first answer.
     pub(crate) fn flows_at(&mut self, offset: usize, needed: Inflows) -> Inflows {
         let text = self.text;
-        let (run_later, removes) = (Inflows::of(&[Inflow::RunLater]), Inflows::of(&[Inflow::RemovesData]));
+        let run_later = Inflows::of(&[Inflow::RunLater]);
         if needed.has_any_of(run_later) && self.is_run_later(offset) {
             return run_later;
         }
-        if needed.has_any_of(removes) && self.removes_data(offset) {
-            return removes;
+        for (index, statement) in STATEMENTS.iter().enumerate() {
+            if needed.contains(statement.inflow) && self.is_stated(index, statement, offset) {
+                return Inflows::of(&[statement.inflow]);
+            }
         }
         let of_packages = Inflows::of(&[Inflow::PackageAddress, Inflow::LookAlikePackage]);
         if needed.has_any_of(of_packages) {
             return self.packages_at(offset).common(needed);
         }
-        if needed.without(Inflow::RunLater).without(Inflow::RemovesData).is_empty() {
+        let stated = STATEMENTS.iter().fold(needed, |rest, statement| rest.without(statement.inflow));
+        if stated.without(Inflow::RunLater).is_empty() {
             return Inflows::default();
         }
         if self.programs.is_none() {
@@ -213,17 +239,19 @@ impl<'t> RegionMap<'t> {
         commands.fold(Inflows::NONE, |all, (_, flows)| all.with(*flows))
     }
 
-    /// Whether the command at `offset` removes the files of a home, or of the machine.
-    fn removes_data(&mut self, offset: usize) -> bool {
-        if self.removes_data.is_none() && !facts::may_remove(self.text) {
-            self.removes_data = Some(Vec::new());
+    /// Whether a statement holds of the command at `offset`.
+    fn is_stated(&mut self, index: usize, statement: &Statement, offset: usize) -> bool {
+        if self.stated.get(index).is_some_and(Option::is_none) {
+            let spans = match (statement.may_hold)(self.text) {
+                true => (statement.commands)(self.text, &self.in_shell(false)),
+                false => Vec::new(),
+            };
+            self.stated.iter_mut().skip(index).take(1).for_each(|stated| *stated = Some(spans.clone()));
         }
-        if self.removes_data.is_none() {
-            self.removes_data = Some(facts::removes_data(self.text, &self.in_shell(false)));
-        }
-        let spans = self.removes_data.as_deref().unwrap_or_default();
+        let spans = self.stated.get(index).and_then(Option::as_deref).unwrap_or_default();
         let after = spans.partition_point(|span| span.start <= offset);
-        after.checked_sub(1).and_then(|index| spans.get(index)).is_some_and(|span| span.contains(&offset))
+        // A program that runs another is listed with it.
+        spans.iter().take(after).rev().take(MAX_AROUND).any(|span| span.contains(&offset))
     }
 
     /// Returns the parts of the text that a shell may run, if wanted with the quoted strings of a file that is no script. Tests and

@@ -1,6 +1,7 @@
 //! Addresses from which everybody downloads: an author of a skill cannot put a file there.
 
 use crate::expression::Expression;
+use crate::fragments::words;
 
 /// Hosts of vendors whose downloads are meant to be run, and this machine itself.
 static HOSTS: Expression = Expression::new(
@@ -12,81 +13,6 @@ static REPOSITORIES: Expression = Expression::new(
     r"(?i)^https://(?:raw\.githubusercontent\.com|github\.com)/(?:{installer-repositories}|conda-forge/miniforge|mamba-org/[\w-]+)/",
 );
 
-/// Accounts of vendors at GitHub, in small letters.
-const VENDORS: &[&str] = &[
-    "actions",
-    "anchore",
-    "anthropics",
-    "apache",
-    "apple",
-    "aquasecurity",
-    "argoproj",
-    "astral-sh",
-    "aws",
-    "aws-samples",
-    "awslabs",
-    "azure",
-    "azure-samples",
-    "bazelbuild",
-    "bufbuild",
-    "cli",
-    "cloudflare",
-    "databricks",
-    "datadog",
-    "denoland",
-    "docker",
-    "dotnet",
-    "elastic",
-    "expo",
-    "facebook",
-    "getsentry",
-    "github",
-    "golang",
-    "google",
-    "google-gemini",
-    "googleapis",
-    "googlecloudplatform",
-    "grafana",
-    "hashicorp",
-    "helm",
-    "homebrew",
-    "huggingface",
-    "istio",
-    "jetbrains",
-    "kubernetes",
-    "kubernetes-sigs",
-    "llvm",
-    "microsoft",
-    "moby",
-    "modelcontextprotocol",
-    "mongodb",
-    "netlify",
-    "nodejs",
-    "nvidia",
-    "nvidia-ai-blueprints",
-    "nvidia-holoscan",
-    "nvidia-medtech",
-    "nvidia-nemo",
-    "nvlabs",
-    "openai",
-    "oven-sh",
-    "powershell",
-    "prometheus",
-    "pulumi",
-    "pypa",
-    "python",
-    "pytorch",
-    "redis",
-    "rust-lang",
-    "shopify",
-    "sigstore",
-    "stripe",
-    "supabase",
-    "tensorflow",
-    "vercel",
-    "vercel-labs",
-];
-
 /// Hosts that serve files of repositories.
 const SERVERS: [&str; 2] = ["https://raw.githubusercontent.com/", "https://github.com/"];
 
@@ -95,9 +21,9 @@ pub(super) fn is_known(address: &str) -> bool {
     HOSTS.is_match(address) || REPOSITORIES.is_match(address) || is_of_vendor(address)
 }
 
-/// Whether an account at GitHub is a vendor's.
+/// Whether an account at a code host is a vendor's.
 pub(super) fn is_vendor(owner: &str) -> bool {
-    VENDORS.contains(&owner.to_ascii_lowercase().as_str())
+    words("vendors").any(|vendor| vendor.eq_ignore_ascii_case(owner))
 }
 
 /// Whether it leads into a repository of a vendor, by a branch or tag. A commit may be of a fork, which anyone can make.
@@ -114,6 +40,8 @@ fn is_commit(part: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::is_known;
+    use crate::fragments::words;
+    use crate::{Scanner, Syntax, facts_of};
 
     #[test]
     fn an_address_is_known_by_what_no_author_of_a_skill_can_claim() {
@@ -135,6 +63,30 @@ mod tests {
             ("https://e.example/https://get.docker.com/", false),
         ] {
             assert_eq!(is_known(address), expected, "{address}");
+        }
+    }
+
+    /// The table of vendors is read by facts about downloads and packages, and by patterns about settings.
+    #[test]
+    fn every_reader_knows_the_same_vendors() {
+        let plain =
+            |name: &str| name.bytes().all(|byte| byte.is_ascii_lowercase() || b"0123456789-".contains(&byte));
+        assert!(words("vendors").count() > 50 && words("vendors").all(plain));
+        for (owner, expected) in words("vendors").map(|owner| (owner, true)).chain([("some-author", false)]) {
+            assert_eq!(is_known(&format!("https://github.com/{owner}/x/releases/download/v1/x")), expected);
+            for text in [
+                format!("```json\n{{\"command\": \"npx\", \"args\": [\"-y\", \"github:{owner}/x\"]}}\n```"),
+                format!("```sh\npip install git+https://github.com/{owner}/x\n```"),
+            ] {
+                assert_eq!(Scanner::builtin().scan(&text).clean(), expected, "{text}");
+            }
+            let install = format!("```sh\nnpx github:{owner}/x\n```");
+            let facts = facts_of(&install, Syntax::Markdown);
+            assert_eq!(
+                facts.packages.iter().map(|one| one.known_vendor).collect::<Vec<_>>(),
+                [expected],
+                "{owner}"
+            );
         }
     }
 }

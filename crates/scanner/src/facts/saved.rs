@@ -17,7 +17,7 @@ const MAX_FILES: usize = 64;
 const MAX_NAMESAKES: usize = 16;
 
 /// Programs that give a file another name: all but the last argument are the files.
-const MOVERS: &[&str] = &["mv", "cp", "install", "ln", "rsync"];
+pub(super) const MOVERS: &[&str] = &["mv", "cp", "install", "ln", "rsync"];
 
 /// A command that downloads.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -98,6 +98,11 @@ pub(super) fn named(word: &str, region: Region) -> Inflows {
     if flows.contains(Inflow::SecretFile) { flows.without(Inflow::Setting) } else { flows }
 }
 
+/// Whether a word of a shell names a file of this kind.
+pub(crate) fn names_a(word: &str, flow: Inflow) -> bool {
+    named(word.trim_matches(['"', '\'']), Region::Shell).contains(flow)
+}
+
 /// Whether a row covers a whole directory with secrets and much else, and the path is something in it.
 fn is_broad(hit: &Hit, path: &[&str]) -> bool {
     let is_folder = matches!(hit.name.id, "home-credentials" | "agent-credentials" | "secrets-folder");

@@ -33,8 +33,19 @@ const SHELL_LANGUAGES: &[&str] = &[
     "cmd",
 ];
 
-/// Info strings that name no language.
-const UNNAMED: &[&str] = &["", "text", "txt", "plain", "plaintext", "none"];
+/// Fence languages that no shell reads. What another label means is unknown, and a shell may run it all the same.
+#[rustfmt::skip]
+const OTHER_LANGUAGES: &[&str] = &[
+    "python", "python3", "py", "pycon", "ipython", "javascript", "js", "mjs", "cjs", "jsx", "typescript", "ts", "tsx", "node",
+    "json", "jsonc", "json5", "jsonl", "yaml", "yml", "toml", "ini", "xml", "svg", "html", "vue", "svelte", "astro", "css", "scss",
+    "less", "sql", "graphql", "gql", "proto", "protobuf", "rust", "rs", "go", "golang", "c", "h", "cpp", "c++", "cc", "csharp",
+    "cs", "java", "kotlin", "kt", "scala", "groovy", "gradle", "swift", "objc", "ruby", "rb", "php", "perl", "pl", "lua", "r",
+    "julia", "dart", "elixir", "ex", "exs", "erlang", "haskell", "hs", "clojure", "clj", "ocaml", "fsharp", "zig", "nim",
+    "solidity", "sol", "hcl", "terraform", "tf", "nix", "dockerfile", "docker", "makefile", "make", "cmake", "nginx", "caddyfile",
+    "diff", "patch", "markdown", "md", "mdx", "rst", "latex", "tex", "mermaid", "dot", "plantuml", "csv", "tsv", "http", "regex",
+    "yara", "yar", "kql", "kusto", "spl", "sigma", "log", "properties", "env", "dotenv", "bicep", "prisma", "vim", "lisp", "elisp",
+    "scheme", "matlab", "asm", "wasm", "glsl", "wgsl", "cypher", "sparql", "rego", "cue", "jinja", "jinja2", "handlebars", "liquid",
+];
 
 /// Reads a document block by block.
 #[derive(Debug)]
@@ -162,8 +173,8 @@ impl Fence {
         // fence and not a span.
         let is_fence = length >= 3 && !(marker == b'`' && info.contains('`'));
         let region = region_of_language(info);
-        let names_none = UNNAMED.iter().any(|word| word.eq_ignore_ascii_case(info));
-        let language = if names_none { Language::Unknown } else { Language::Of(region) };
+        let is_known = region == Region::Shell || is_one_of(OTHER_LANGUAGES, info);
+        let language = if is_known { Language::Of(region) } else { Language::Unknown };
         is_fence.then_some(Self { marker, length, region, language })
     }
 
@@ -181,14 +192,16 @@ impl Fence {
 
 /// The language is the first word of the info string, also when written `{.bash}`.
 fn region_of_language(info: &str) -> Region {
+    if is_one_of(SHELL_LANGUAGES, info) { Region::Shell } else { Region::Code }
+}
+
+/// Whether the language of an info string is one of these.
+fn is_one_of(languages: &[&str], info: &str) -> bool {
     // Pandoc writes `{.bash}`, and Docusaurus puts a title behind the language.
     let info = info.trim_start_matches(['{', '.', ' ']);
-    let end = info.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(info.len());
+    let end = info.find(|c: char| !(c.is_ascii_alphanumeric() || "-_+".contains(c))).unwrap_or(info.len());
     let language = info.get(..end).unwrap_or_default();
-    match SHELL_LANGUAGES.iter().any(|shell| shell.eq_ignore_ascii_case(language)) {
-        true => Region::Shell,
-        false => Region::Code,
-    }
+    languages.iter().any(|known| known.eq_ignore_ascii_case(language))
 }
 
 /// Whether a line is indented like a program and is not a list item: it may be a program, and prose as well.

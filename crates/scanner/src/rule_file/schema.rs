@@ -27,6 +27,8 @@ const FLOWS: &[&str] = &[
     "removes_data",
     "package_address",
     "look_alike_package",
+    "trusted_file",
+    "pushes_secret",
 ];
 const SEVERITIES: &[&str] = &["WARN", "CRITICAL"];
 const REGIONS: &[&str] = &["prose", "table_row", "inline_code", "code", "shell", "decoded"];

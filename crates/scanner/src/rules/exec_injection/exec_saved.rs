@@ -9,7 +9,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     remedy: "Ship the program with the skill, or check what was downloaded by a checksum and let the user agree to run it.",
     patterns: &[
         Pattern {
-            note: "in any command, fence, script or code span of the text, unless it is from a vendor's known place",
+            note: "the text runs what it downloads, and the address is of no known vendor",
             regex: r"(?i)\b(?:{fetch}|https?|lwp-download)[ \t](?:[^\\\n|;&]|&[^&\n]|\\(?:\r?\n|[^\r\n]))*?(?:\bhttps?://[^\s\x22'`|;)<>]{1,300}|\$\{?\w{1,40}|[\w-]{1,60}\.\w{2,20}/)",
             regions: Regions::ANY,
             exceptions: &[RUN_LATER],

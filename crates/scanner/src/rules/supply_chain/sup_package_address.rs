@@ -30,7 +30,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "a server or a task that a program of settings starts",
             regex: r#"\x22command\x22[ \t]{0,4}:[ \t]{0,4}\x22(?:npx|bunx|uvx|pipx)\x22\s{0,40},\s{0,40}\x22args\x22[ \t]{0,4}:[ \t]{0,4}\[\s{0,40}(?:\x22-[\w=-]{0,30}\x22\s{0,4},\s{0,40}){0,4}\x22(?:https?://|git://|git\+|github:|gitlab:|bitbucket:|gist:|git@)"#,
             regions: Regions::of(&[Region::Code, Region::InlineCode]),
-            exceptions: &[Exception::After(r"^(?:github\.com/)?(?i:microsoft|modelcontextprotocol|anthropics|google|github|openai|vercel|cloudflare|aws|awslabs|azure)/")],
+            exceptions: &[Exception::After(r"^(?:(?:https://)?github\.com/)?(?i:{vendors})/")],
         },
     ],
     matches: &[
@@ -46,6 +46,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         "```sh\nbrew install hashicorp/tap/terraform jq\n```",
         "```sh\nnpx create-next-app my/app\n```",
         "```json\n{\"command\": \"npx\", \"args\": [\"-y\", \"github:microsoft/tool\"]}\n```",
+        "```json\n{\"command\": \"uvx\", \"args\": [\"git+https://github.com/astral-sh/tool\"]}\n```",
         "Use npm, see https://e.example.",
         "```json\n{\"command\": \"npx\", \"args\": [\"mcp-remote\", \"https://e.example/mcp\"]}\n```",
     ],
