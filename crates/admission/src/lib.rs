@@ -97,8 +97,8 @@ pub use result::{ToolResult, admit_result};
 pub use scan_files::{FileScan, scan_bytes, scan_files, scan_files_except};
 #[cfg(feature = "skills")]
 pub use skill::{
-    FileSurface, PromptRefused, Reading, SkillFinding, SkillFolders, SkillSource, Surface, check_tools,
-    file_surfaces, find_skills, read_manifest,
+    FileSurface, PromptRefused, Reading, SkillFinding, SkillFindingStep, SkillFolders, SkillSource, Surface,
+    check_tools, file_surfaces, find_skills, read_manifest,
 };
 #[cfg(feature = "commands")]
 pub use stockade_command as command;

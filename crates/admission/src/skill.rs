@@ -10,7 +10,7 @@ mod tools;
 
 pub use bundle::{SkillFolders, SkillSource, find_skills};
 pub use files::{FileSurface, file_surfaces};
-pub use finding::{Reading, SkillFinding};
+pub use finding::{Reading, SkillFinding, SkillFindingStep};
 pub use prompt::PromptRefused;
 pub use surface::Surface;
 pub use tools::{check_tools, read_manifest};

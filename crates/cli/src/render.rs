@@ -19,3 +19,4 @@ pub(crate) mod scan_text;
 pub(crate) mod skill_text;
 pub(crate) mod snippet;
 pub(crate) mod style;
+mod told;

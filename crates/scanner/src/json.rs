@@ -3,10 +3,11 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::flow::Inflow;
-use crate::report::{Finding, ScanReport, TextView};
+use crate::grouped::FindingGroup;
+use crate::report::{ChainStep, Finding, ScanReport, TextView};
 use crate::rule::{Category, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf, Severity};
 
-/// The findings, in the order of the text.
+/// The attacks in a text, in its order.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Report"))]
@@ -15,7 +16,8 @@ struct ReportJson<'a> {
     clean: bool,
     /// The worst severity.
     worst: Option<Severity>,
-    findings: &'a [Finding<'a>],
+    /// One for each attack.
+    findings: Vec<FindingJson<'a>>,
     /// Whether findings were omitted because of a limit, or parts of the input could not be read.
     truncated: bool,
     /// Rules that the configuration disables, each with the position of the setting.
@@ -24,7 +26,7 @@ struct ReportJson<'a> {
     rules_off: Vec<String>,
 }
 
-/// A match of a rule.
+/// A match of a rule, with the matches of other rules that tell of the same attack.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Finding"))]
@@ -58,8 +60,77 @@ struct FindingJson<'a> {
     /// `encoding` for base64, hexadecimal digits, escapes, character codes and split strings.
     #[serde(skip_serializing_if = "Option::is_none")]
     decoded_from: Option<&'a str>,
+    /// Why the rule applies here: the variant of the attack.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    why: &'a str,
+    /// The command that completes the attack, if another one does: it runs what the matched one downloads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_by: Option<ChainStepJson<'a>>,
     /// The fix.
     remediation: &'a str,
+    /// Findings of other rules about the same attack, none of them more severe.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    also: Vec<FindingJson<'a>>,
+}
+
+/// A command elsewhere in the text that belongs to an attack.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ChainStep"))]
+struct ChainStepJson<'a> {
+    /// The command, at most 100 characters.
+    text: &'a str,
+    byte_offset: usize,
+    byte_end: usize,
+    /// From 1.
+    line_number: usize,
+    /// In characters, from 1.
+    column: usize,
+}
+
+impl<'a> From<&'a ChainStep<'_>> for ChainStepJson<'a> {
+    fn from(step: &'a ChainStep<'_>) -> Self {
+        Self {
+            text: step.text,
+            byte_offset: step.span.start,
+            byte_end: step.span.end,
+            line_number: step.line,
+            column: step.column,
+        }
+    }
+}
+
+impl<'a> From<&'a Finding<'_>> for FindingJson<'a> {
+    fn from(finding: &'a Finding<'_>) -> Self {
+        Self {
+            rule_id: finding.rule_id,
+            category: finding.category,
+            severity: finding.severity,
+            lowered_for: finding.lowered,
+            changed_by: finding.changed,
+            description: finding.description,
+            matched_text: finding.matched_text,
+            position: finding.position,
+            byte_offset: finding.span.start,
+            byte_end: finding.span.end,
+            line_number: finding.line,
+            column: finding.column,
+            view: finding.view,
+            decoded_from: finding.view.decoded_from(),
+            why: finding.why,
+            completed_by: finding.completed_by.as_ref().map(Into::into),
+            remediation: finding.remedy,
+            also: Vec::new(),
+        }
+    }
+}
+
+impl<'a> From<&FindingGroup<'a, '_>> for FindingJson<'a> {
+    fn from(group: &FindingGroup<'a, '_>) -> Self {
+        Self { also: group.others.iter().map(|finding| (*finding).into()).collect(), ..group.main.into() }
+    }
 }
 
 impl Serialize for ScanReport<'_> {
@@ -67,7 +138,7 @@ impl Serialize for ScanReport<'_> {
         let report = ReportJson {
             clean: self.clean(),
             worst: self.worst(),
-            findings: &self.findings,
+            findings: self.groups().iter().map(Into::into).collect(),
             truncated: self.truncated,
             rules_off: self.rules_off.iter().map(ToString::to_string).collect(),
         };
@@ -75,26 +146,15 @@ impl Serialize for ScanReport<'_> {
     }
 }
 
+impl Serialize for FindingGroup<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        FindingJson::from(self).serialize(serializer)
+    }
+}
+
 impl Serialize for Finding<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let finding = FindingJson {
-            rule_id: self.rule_id,
-            category: self.category,
-            severity: self.severity,
-            lowered_for: self.lowered,
-            changed_by: self.changed,
-            description: self.description,
-            matched_text: self.matched_text,
-            position: self.position,
-            byte_offset: self.span.start,
-            byte_end: self.span.end,
-            line_number: self.line,
-            column: self.column,
-            view: self.view,
-            decoded_from: self.view.decoded_from(),
-            remediation: self.remedy,
-        };
-        finding.serialize(serializer)
+        FindingJson::from(self).serialize(serializer)
     }
 }
 
@@ -104,7 +164,7 @@ mod schema {
 
     use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-    use super::{Finding, FindingJson, ReportJson, ScanReport};
+    use super::{Finding, FindingGroup, FindingJson, ReportJson, ScanReport};
 
     impl JsonSchema for ScanReport<'_> {
         fn schema_name() -> Cow<'static, str> {
@@ -113,6 +173,16 @@ mod schema {
 
         fn json_schema(generator: &mut SchemaGenerator) -> Schema {
             ReportJson::json_schema(generator)
+        }
+    }
+
+    impl JsonSchema for FindingGroup<'_, '_> {
+        fn schema_name() -> Cow<'static, str> {
+            FindingJson::schema_name()
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            FindingJson::json_schema(generator)
         }
     }
 

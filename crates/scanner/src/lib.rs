@@ -62,6 +62,7 @@ mod facts;
 mod facts_of;
 mod flow;
 mod fragments;
+mod grouped;
 #[cfg(feature = "serde")]
 mod json;
 mod lazy_prefilter;
@@ -86,6 +87,7 @@ pub use facts::{
 pub use facts_of::facts_of;
 pub use flow::{Inflow, Inflows};
 pub use fragments::{FRAGMENTS, Fragment};
+pub use grouped::FindingGroup;
 pub use regions::Syntax;
 pub use report::{ChainStep, Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
 pub use rule::{

@@ -60,6 +60,18 @@ export interface CallCost {
   tokens?: number;
 }
 
+/** A command elsewhere in the text that belongs to an attack. */
+export interface ChainStep {
+  byteEnd: number;
+  byteOffset: number;
+  /** In characters, from 1. */
+  column: number;
+  /** From 1. */
+  lineNumber: number;
+  /** The command, at most 100 characters. */
+  text: string;
+}
+
 /** What a command changed, as a whole: where, by which command, and how far it has come. */
 export interface ChangeSet {
   bytes: number;
@@ -200,8 +212,10 @@ export interface ExcludedPaths {
   paths: ScanGap[];
 }
 
-/** A finding and its file. */
+/** The findings about an attack, and their file. */
 export interface FileFinding {
+  /** Findings of other rules about the same attack, none of them more severe. */
+  also?: Finding[];
   byteEnd: number;
   byteOffset: number;
   category: string;
@@ -209,6 +223,8 @@ export interface FileFinding {
   changedBy?: string | null;
   /** In characters, from 1. */
   column: number;
+  /** The command that completes the attack, if another one does: it runs what the matched one downloads. */
+  completedBy?: ChainStep | null;
   /** The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or `encoding` for base64, hexadecimal digits, escapes, character codes and split strings. */
   decodedFrom?: string | null;
   /** The meaning of the finding. */
@@ -231,6 +247,8 @@ export interface FileFinding {
   severity: Severity;
   /** `raw`, `folded` if it was found after deobfuscation, or `decoded`. */
   view: string;
+  /** Why the rule applies here: the variant of the attack. */
+  why?: string;
 }
 
 /** A tool that is denied. */
@@ -240,8 +258,10 @@ export interface FilteredTool {
   tool: string;
 }
 
-/** A match of a rule. */
+/** A match of a rule, with the matches of other rules that tell of the same attack. */
 export interface Finding {
+  /** Findings of other rules about the same attack, none of them more severe. */
+  also?: Finding[];
   byteEnd: number;
   byteOffset: number;
   category: string;
@@ -249,6 +269,8 @@ export interface Finding {
   changedBy?: string | null;
   /** In characters, from 1. */
   column: number;
+  /** The command that completes the attack, if another one does: it runs what the matched one downloads. */
+  completedBy?: ChainStep | null;
   /** The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or `encoding` for base64, hexadecimal digits, escapes, character codes and split strings. */
   decodedFrom?: string | null;
   /** The meaning of the finding. */
@@ -267,6 +289,8 @@ export interface Finding {
   severity: Severity;
   /** `raw`, `folded` if it was found after deobfuscation, or `decoded`. */
   view: string;
+  /** Why the rule applies here: the variant of the attack. */
+  why?: string;
 }
 
 /** The machine to plan for. */
@@ -1043,10 +1067,11 @@ export interface SanitizeResult {
   truncated: boolean;
 }
 
-/** The findings, in the order of the text. */
+/** The attacks in a text, in its order. */
 export interface ScanResult {
   /** Whether everything was scanned and nothing was found. */
   clean: boolean;
+  /** One for each attack. */
   findings: Finding[];
   /** Rules that the configuration disables, each with the position of the setting. */
   rulesOff?: string[];

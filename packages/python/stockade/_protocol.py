@@ -90,6 +90,20 @@ class CallCost(TypedDict, total=False):
     """Tokens read and written."""
 
 
+@final
+class ChainStep(TypedDict):
+    """A command elsewhere in the text that belongs to an attack."""
+
+    byteEnd: int
+    byteOffset: int
+    column: int
+    """In characters, from 1."""
+    lineNumber: int
+    """From 1."""
+    text: str
+    """The command, at most 100 characters."""
+
+
 class _ChangeSet(TypedDict):
     bytes: int
     command: str
@@ -297,16 +311,22 @@ class _FileFinding(TypedDict):
 
 @final
 class FileFinding(_FileFinding, total=False):
-    """A finding and its file."""
+    """The findings about an attack, and their file."""
 
+    also: list["Finding"]
+    """Findings of other rules about the same attack, none of them more severe."""
     changedBy: Optional[str]
     """The position in the configuration that changed the severity of the rule, if any."""
+    completedBy: Optional["ChainStep"]
+    """The command that completes the attack, if another one does: it runs what the matched one downloads."""
     decodedFrom: Optional[str]
     """The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or `encoding` for base64, hexadecimal digits, escapes, character codes and split strings."""
     loweredFor: Optional[str]
     """Why it is a warning although its rule is critical: the sentence forbids or quotes the text."""
     pathIsLossy: bool
     """Whether bytes of the path that are not UTF-8 were replaced."""
+    why: str
+    """Why the rule applies here: the variant of the attack."""
 
 
 @final
@@ -342,14 +362,20 @@ class _Finding(TypedDict):
 
 @final
 class Finding(_Finding, total=False):
-    """A match of a rule."""
+    """A match of a rule, with the matches of other rules that tell of the same attack."""
 
+    also: list["Finding"]
+    """Findings of other rules about the same attack, none of them more severe."""
     changedBy: Optional[str]
     """The position in the configuration that changed the severity of the rule, if any."""
+    completedBy: Optional["ChainStep"]
+    """The command that completes the attack, if another one does: it runs what the matched one downloads."""
     decodedFrom: Optional[str]
     """The kind of obfuscation: `disguise` for letters of other scripts, invisible characters and no-op quoting, or `encoding` for base64, hexadecimal digits, escapes, character codes and split strings."""
     loweredFor: Optional[str]
     """Why it is a warning although its rule is critical: the sentence forbids or quotes the text."""
+    why: str
+    """Why the rule applies here: the variant of the attack."""
 
 
 @final
@@ -1329,13 +1355,14 @@ class _ScanResult(TypedDict):
     clean: bool
     """Whether everything was scanned and nothing was found."""
     findings: list["Finding"]
+    """One for each attack."""
     truncated: bool
     """Whether findings were omitted because of a limit, or parts of the input could not be read."""
 
 
 @final
 class ScanResult(_ScanResult, total=False):
-    """The findings, in the order of the text."""
+    """The attacks in a text, in its order."""
 
     rulesOff: list[str]
     """Rules that the configuration disables, each with the position of the setting."""
@@ -4470,6 +4497,7 @@ __all__ = [
     "ByteSpan",
     "CallCost",
     "CancelResult",
+    "ChainStep",
     "ChangeSet",
     "ChangedFile",
     "ChangesApplyResult",

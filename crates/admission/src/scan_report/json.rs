@@ -1,7 +1,7 @@
 //! JSON document of `scan`, written while the files arrive, so that its size does not matter.
 
 use serde::Serialize;
-use stockade_scanner::{Finding, Severity};
+use stockade_scanner::{FindingGroup, Severity};
 
 use super::fields::{is_false, path_text};
 use super::set_aside::{SetAside, SetAsideRow};
@@ -12,7 +12,7 @@ use stockade_text::to_printable_json;
 /// Start of the document. The findings of each file follow.
 pub const JSON_HEAD: &str = "{\"findings\":[";
 
-/// A finding and its file.
+/// The findings about an attack, and their file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FileFinding"))]
 #[serde(rename_all = "camelCase")]
@@ -24,8 +24,8 @@ pub struct FindingRow<'a> {
     #[cfg_attr(feature = "schema", schemars(default))]
     pub path_is_lossy: bool,
     #[serde(flatten)]
-    /// The finding.
-    pub finding: &'a Finding<'a>,
+    /// The main finding, with the others.
+    pub finding: FindingGroup<'a, 'a>,
 }
 
 /// The whole document, which is written part by part: see [`JSON_HEAD`].
@@ -89,10 +89,10 @@ struct SetAsideList<'a> {
     rows: &'a [SetAsideRow],
 }
 
-/// Returns the findings of one file, one per line, each preceded by a comma.
+/// Returns the attacks in one file, one per line, each preceded by a comma.
 pub fn findings_json(scan: &FileScan<'_>) -> String {
     let (path, path_is_lossy) = path_text(scan.path);
-    scan.report.findings.iter().fold(String::new(), |mut out, finding| {
+    scan.report.groups().into_iter().fold(String::new(), |mut out, finding| {
         out.push_str(",\n");
         out.push_str(&to_printable_json(&FindingRow { path: &path, path_is_lossy, finding }));
         out

@@ -26,9 +26,9 @@ pub struct ScanTally {
     pub files: usize,
     /// Total size of their texts.
     pub bytes: usize,
-    /// Critical findings.
+    /// Attacks with a critical finding.
     pub critical: usize,
-    /// Warnings.
+    /// Attacks with warnings only.
     pub warn: usize,
     /// Whether some file has more findings than its report contains.
     pub truncated: bool,
@@ -114,8 +114,9 @@ pub struct GapRow {
 impl ScanTally {
     /// Returns the numbers of one file.
     pub fn of(scan: &FileScan<'_>) -> Self {
-        let of =
-            |severity| scan.report.findings.iter().filter(|finding| finding.severity == severity).count();
+        // What several rules tell of is one attack.
+        let groups = scan.report.groups();
+        let of = |severity| groups.iter().filter(|group| group.main.severity == severity).count();
         let mut tally = Self {
             files: usize::from(scan.has_text()),
             bytes: scan.text.len(),

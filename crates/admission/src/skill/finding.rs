@@ -33,9 +33,29 @@ pub struct SkillFinding {
     pub column: usize,
     /// The reading in which it was found.
     pub reading: Reading,
+    /// Why the rule applies here: the variant of the attack.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// The command that completes the attack, if another one does: it runs what the matched one downloads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completed_by: Option<SkillFindingStep>,
     /// The remedy.
     #[serde(rename = "remediation")]
     pub remedy: String,
+}
+
+/// A command elsewhere in the file that belongs to an attack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SkillFindingStep {
+    /// The first characters of the command.
+    pub text: String,
+    /// The line, from 1.
+    #[serde(rename = "lineNumber")]
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
 }
 
 /// The reading of a text in which something was found.
@@ -161,6 +181,12 @@ pub(crate) fn kept(finding: &Finding<'_>, path: &str, lines_before: usize, readi
         line: finding.line + lines_before,
         column: finding.column,
         reading,
+        why: finding.why.to_owned(),
+        completed_by: finding.completed_by.as_ref().map(|step| SkillFindingStep {
+            text: step.text.to_owned(),
+            line: step.line + lines_before,
+            column: step.column,
+        }),
         remedy: finding.remedy.to_owned(),
     }
 }

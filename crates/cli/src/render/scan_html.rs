@@ -1,12 +1,13 @@
 //! Output of `scan` as an HTML page. It is written file by file, so the totals come last; the style sheet moves them to the top.
 
 use stockade_guard::admission::{Coverage, FileScan};
-use stockade_guard::scanner::{Finding, Severity, TextView};
+use stockade_guard::scanner::{Finding, FindingGroup, Severity, TextView};
 use stockade_text::escape_path;
 
 use super::html::bars::{Bar, Bars};
 use super::html::{self, END, Number, Tone, numbers, section, text};
 use super::snippet::Snippet;
+use super::told::{chain, others};
 use stockade_guard::admission::scan_report::SetAside;
 use stockade_guard::admission::scan_report::{Gaps, ScanTally, Surfaces};
 
@@ -21,7 +22,7 @@ pub(crate) fn head() -> String {
 /// Formats the findings of one file.
 pub(crate) fn file(scan: &FileScan<'_>) -> String {
     let path = text(&escape_path(scan.path));
-    let mut out: String = scan.report.findings.iter().map(|found| finding(&path, scan.text, found)).collect();
+    let mut out: String = scan.report.groups().iter().map(|group| finding(&path, scan.text, group)).collect();
     if scan.report.truncated {
         out.push_str(&incomplete(
             &path,
@@ -34,7 +35,8 @@ pub(crate) fn file(scan: &FileScan<'_>) -> String {
     out
 }
 
-fn finding(path: &str, source: &str, finding: &Finding<'_>) -> String {
+fn finding(path: &str, source: &str, group: &FindingGroup<'_, '_>) -> String {
+    let finding = group.main;
     let (tone, word) = match finding.severity {
         Severity::Critical => (Tone::Bad, "critical"),
         Severity::Warn => (Tone::Doubtful, "warning"),
@@ -49,16 +51,14 @@ fn finding(path: &str, source: &str, finding: &Finding<'_>) -> String {
     let lowered =
         finding.lowered.map(|why| format!("Lowered to a warning because {why}.")).unwrap_or_default();
     let changed = finding.changed.map(|by| format!("Severity changed by the configuration: {by}."));
-    let chain = finding.completed_by.as_ref();
-    let chain = chain.map(|step| {
-        format!("Downloads in line {}, runs it in line {}: {}", finding.line, step.line, step.text)
-    });
-    let notes: String =
-        [seen, chain.as_deref().unwrap_or_default(), &lowered, changed.as_deref().unwrap_or_default()]
-            .iter()
-            .filter(|note| !note.is_empty())
-            .map(|note| format!("<p class=\"lead\">{}</p>\n", text(note)))
-            .collect();
+    let why = (!finding.why.is_empty()).then(|| format!("Why here: {}.", finding.why));
+    let also = (!group.others.is_empty()).then(|| format!("Also found by {}.", others(group)));
+    let notes: String = [why, chain(finding), Some(seen.to_owned()), Some(lowered), changed, also]
+        .iter()
+        .flatten()
+        .filter(|note| !note.is_empty())
+        .map(|note| format!("<p class=\"lead\">{}</p>\n", text(note)))
+        .collect();
     format!(
         "<article class=\"{}\">\n<h3><span class=\"word\">{word}</span> <code>{}</code></h3>\n<p>{}</p>\n\
          <p class=\"path\">{path}:{}:{}</p>\n{}{notes}<p>Fix: {}</p>\n</article>\n",

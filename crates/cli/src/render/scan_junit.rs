@@ -7,6 +7,7 @@ use stockade_text::escape_markup;
 
 use stockade_text::{escape, escape_path};
 
+use super::told::told;
 use crate::report::fail_on::FailOn;
 use stockade_guard::admission::scan_report::ScanTally;
 
@@ -19,17 +20,18 @@ pub(crate) fn file(scan: &FileScan<'_>, fail_on: FailOn) -> String {
     let name = xml(&escape_path(scan.path));
     let failures: String = scan
         .report
-        .findings
+        .groups()
         .iter()
-        .filter(|finding| fail_on.covers(finding.severity))
-        .map(|finding| {
+        .filter(|group| fail_on.covers(group.main.severity))
+        .map(|group| {
+            let finding = group.main;
             format!(
                 "<failure type=\"{}\" message=\"{}\">{name}:{}:{} {}</failure>\n",
                 xml(&escape(finding.rule_id)),
                 xml(&escape(finding.description)),
                 finding.line,
                 finding.column,
-                xml(&escape(finding.remedy)),
+                xml(&escape(&told(group))),
             )
         })
         .collect();

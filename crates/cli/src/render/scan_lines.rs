@@ -6,17 +6,19 @@ use stockade_guard::scanner::Severity;
 
 use stockade_text::{escape, escape_path};
 
+use super::told::told;
+
 use stockade_guard::admission::scan_report::ScanTally;
 use stockade_guard::admission::scan_report::SetAsideRow;
 use stockade_guard::admission::scan_report::path_text;
 use stockade_guard::admission::scan_report::{FindingRow, ScanSummary};
 use stockade_text::to_printable_json;
 
-/// Formats the findings of one file as JSON lines.
+/// Formats the attacks in one file as JSON lines.
 pub(crate) fn jsonl(scan: &FileScan<'_>) -> String {
     let (path, path_is_lossy) = path_text(scan.path);
     let row = |finding| to_printable_json(&FindingRow { path: &path, path_is_lossy, finding }) + "\n";
-    scan.report.findings.iter().map(row).collect()
+    scan.report.groups().into_iter().map(row).collect()
 }
 
 /// Formats the last line: the totals.
@@ -28,12 +30,14 @@ pub(crate) fn jsonl_summary(tally: &ScanTally) -> String {
     to_printable_json(&Summary { summary: ScanSummary::of(tally) }) + "\n"
 }
 
-/// Formats the findings of one file as workflow commands, which GitHub shows beside the changed lines.
+/// Formats the attacks in one file as workflow commands, which GitHub shows beside the changed lines.
 pub(crate) fn github(scan: &FileScan<'_>) -> String {
     let path = property(&escape_path(scan.path));
-    let findings = scan.report.findings.iter().map(|finding| {
+    let groups = scan.report.groups();
+    let findings = groups.iter().map(|group| {
+        let finding = group.main;
         let level = if finding.severity == Severity::Critical { "error" } else { "warning" };
-        let message = format!("{}. {}", finding.description, finding.remedy);
+        let message = told(group);
         format!(
             "::{level} file={path},line={},col={},title={}::{}\n",
             finding.line,

@@ -7,8 +7,9 @@ use stockade_text::{LineIndex, is_unreserved, push_percent_encoded};
 
 use serde_json::{Value, json};
 use stockade_guard::admission::FileScan;
-use stockade_guard::scanner::{ChainStep, Finding, RuleBuf, RuleChange, Scanner, Severity};
+use stockade_guard::scanner::{Finding, FindingGroup, RuleBuf, RuleChange, Scanner, Severity};
 
+use super::told::told;
 use crate::suppressions::sha256;
 use stockade_guard::admission::scan_report::{GapRow, Gaps, ScanTally};
 use stockade_text::to_printable_json;
@@ -67,23 +68,25 @@ pub(crate) fn file(scan: &FileScan<'_>, scanner: &Scanner) -> String {
     let uri = uri(scan.path);
     let lines = LineIndex::new(scan.text);
     let mut seen = HashMap::new();
-    let rows = scan.report.findings.iter().map(|finding| result(&uri, finding, scanner, &lines, &mut seen));
+    let groups = scan.report.groups();
+    let rows = groups.iter().map(|group| result(&uri, group, scanner, &lines, &mut seen));
     rows.map(|row| format!(",\n{}", to_printable_json(&row))).collect()
 }
 
 fn result(
     uri: &str,
-    finding: &Finding<'_>,
+    group: &FindingGroup<'_, '_>,
     scanner: &Scanner,
     lines: &LineIndex<'_>,
     seen: &mut HashMap<String, usize>,
 ) -> Value {
+    let finding = group.main;
     let end = lines.position(finding.span.end);
     let index = scanner.rules().iter().position(|rule| rule.id == finding.rule_id);
     let mut result = json!({
         "ruleId": finding.rule_id,
         "level": level(finding.severity),
-        "message": {"text": format!("{}. {}", finding.description, finding.remedy)},
+        "message": {"text": told(group)},
         "locations": [{"physicalLocation": {
             "artifactLocation": {"uri": uri},
             "region": {
@@ -101,15 +104,24 @@ fn result(
     if let Some(fields) = result.as_object_mut() {
         fields
             .insert("partialFingerprints".to_owned(), json!({FINGERPRINT: fingerprint(uri, finding, seen)}));
-        if let Some(step) = &finding.completed_by {
-            fields.insert("relatedLocations".to_owned(), json!([related(uri, step, lines)]));
+        let related = related_locations(uri, group, lines);
+        if !related.is_empty() {
+            fields.insert("relatedLocations".to_owned(), related.into());
         }
     }
     if let (Some(index), Some(fields)) = (index, result.as_object_mut()) {
         fields.insert("ruleIndex".to_owned(), index.into());
     }
-    if let (Some(by), Some(fields)) = (finding.changed, result.as_object_mut()) {
-        fields.insert("properties".to_owned(), json!({"changedBy": by}));
+    let also: Vec<&str> = group.others.iter().map(|other| other.rule_id).collect();
+    let properties = [
+        ("why", (!finding.why.is_empty()).then(|| finding.why.into())),
+        ("changedBy", finding.changed.map(Value::from)),
+        ("also", (!also.is_empty()).then(|| also.into())),
+    ];
+    let properties: serde_json::Map<String, Value> =
+        properties.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
+    if let (false, Some(fields)) = (properties.is_empty(), result.as_object_mut()) {
+        fields.insert("properties".to_owned(), properties.into());
     }
     result
 }
@@ -125,22 +137,32 @@ fn fingerprint(uri: &str, finding: &Finding<'_>, seen: &mut HashMap<String, usiz
     sha256(format!("{identity}\0{count}").as_bytes())
 }
 
-/// Formats the command that completes an attack.
-fn related(uri: &str, step: &ChainStep<'_>, lines: &LineIndex<'_>) -> Value {
-    let end = lines.position(step.span.end);
-    json!({
-        "id": 1,
-        "message": {"text": "runs what was downloaded"},
-        "physicalLocation": {
-            "artifactLocation": {"uri": uri},
-            "region": {
-                "startLine": step.line,
-                "startColumn": step.column,
-                "endLine": end.line,
-                "endColumn": end.column,
+/// Returns the places that belong to an attack: the command that completes it, and the matches of other rules.
+fn related_locations(uri: &str, group: &FindingGroup<'_, '_>, lines: &LineIndex<'_>) -> Vec<Value> {
+    let step = group.main.completed_by.iter();
+    let step =
+        step.map(|step| ("runs what was downloaded".to_owned(), step.line, step.column, step.span.end));
+    let others = group.others.iter().map(|other| {
+        let message = format!("{}: {}", other.rule_id, other.description);
+        (message, other.line, other.column, other.span.end)
+    });
+    let places = step.chain(others).enumerate().map(|(at, (message, line, column, end))| {
+        let end = lines.position(end);
+        json!({
+            "id": at + 1,
+            "message": {"text": message},
+            "physicalLocation": {
+                "artifactLocation": {"uri": uri},
+                "region": {
+                    "startLine": line,
+                    "startColumn": column,
+                    "endLine": end.line,
+                    "endColumn": end.column,
+                },
             },
-        },
-    })
+        })
+    });
+    places.collect()
 }
 
 /// Returns the end of the document: whether everything was scanned, and what was not.

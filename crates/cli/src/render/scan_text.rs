@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use stockade_guard::admission::{Coverage, FileScan};
-use stockade_guard::scanner::{Finding, Severity, TextView};
+use stockade_guard::scanner::{FindingGroup, Severity, TextView};
 
 use stockade_text::{escape, escape_path};
 
@@ -22,8 +22,8 @@ pub(crate) fn file(scan: &FileScan<'_>, styles: Styles) -> String {
         return out;
     }
     let path = escape_path(scan.path);
-    for found in &scan.report.findings {
-        finding(&mut out, &path, scan.text, found, styles);
+    for group in scan.report.groups() {
+        finding(&mut out, &path, scan.text, &group, styles);
     }
     let Styles { warn, strong, reset, .. } = styles;
     if scan.report.truncated {
@@ -44,7 +44,8 @@ pub(crate) fn file(scan: &FileScan<'_>, styles: Styles) -> String {
     out
 }
 
-fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styles: Styles) {
+fn finding(out: &mut String, path: &str, text: &str, group: &FindingGroup<'_, '_>, styles: Styles) {
+    let finding = group.main;
     let Styles { strong, frame, reset, .. } = styles;
     let severity = severity_style(finding.severity, styles);
     let snippet = Snippet::of(text, &finding.span);
@@ -59,6 +60,9 @@ fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styl
     line(out, format_args!("{frame}{number} |{reset} {}", snippet.line));
     let (indent, marks) = (" ".repeat(snippet.indent), "^".repeat(snippet.width));
     line(out, format_args!("{margin} {frame}|{reset} {indent}{severity}{marks}{on}{reset}"));
+    if !finding.why.is_empty() {
+        line(out, format_args!("{margin} {frame}={reset} why: {}", escape(finding.why)));
+    }
     if finding.view == TextView::Deobfuscated {
         line(
             out,
@@ -86,6 +90,11 @@ fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styl
                 step.line
             ),
         );
+    }
+    for other in &group.others {
+        let (severity, id) = (other.severity, escape(other.rule_id));
+        let (at, description) = (other.line, escape(other.description));
+        line(out, format_args!("{margin} {frame}={reset} also: {severity} {id} in line {at}: {description}"));
     }
     line(out, format_args!("{margin} {frame}={reset} fix: {}\n", escape(finding.remedy)));
 }

@@ -129,8 +129,20 @@ pub(crate) fn push_finding(out: &mut String, finding: &SkillFinding, styles: Sty
     let path = escape(&finding.path);
     writeln!(out, "    {frame}-->{reset} {path}:{}:{}{how}", finding.line, finding.column).ok();
     writeln!(out, "    {frame}|{reset} {}", escape(&finding.matched_text)).ok();
+    if !finding.why.is_empty() {
+        writeln!(out, "    {frame}={reset} why: {}", escape(&finding.why)).ok();
+    }
     if let Some(by) = &finding.changed_by {
         writeln!(out, "    {frame}={reset} note: severity changed by the configuration: {}", escape(by)).ok();
+    }
+    if let Some(step) = &finding.completed_by {
+        let (from, command) = (finding.line, escape(&step.text));
+        writeln!(
+            out,
+            "    {frame}={reset} chain: downloads in line {from}, runs it in line {}: {command}",
+            step.line
+        )
+        .ok();
     }
     writeln!(out, "    {frame}={reset} fix: {}", escape(&finding.remedy)).ok();
 }

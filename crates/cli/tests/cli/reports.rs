@@ -98,8 +98,11 @@ const SARIF: &[(&str, Fields)] = &[
             ("locations", May, List(&Part("location"))),
             ("relatedLocations", May, List(&Part("location"))),
             ("partialFingerprints", May, Part("fingerprints")),
+            ("properties", May, Part("resultProperties")),
         ],
     ),
+    // A property bag, in which any name may stand.
+    ("resultProperties", &[("why", May, Text), ("changedBy", May, Text), ("also", May, List(&Text))]),
     ("fingerprints", &[("stockadeFinding/v1", Must, Text)]),
     // It has a text or the id of one.
     ("message", &[("text", Must, Text)]),

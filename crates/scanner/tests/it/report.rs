@@ -124,6 +124,7 @@ fn a_report_is_json_in_camel_case_and_fixed_order() {
         r#"{"clean":false,"worst":"WARN","findings":[{"ruleId":"ENV_PRINTENV","category":"env_harvesting","severity":"WARN","#,
         r#""description":"printenv command dumps all environment variables","matchedText":"printenv","position":2,"#,
         r#""byteOffset":3,"byteEnd":11,"lineNumber":1,"column":3,"view":"raw","#,
+        r#""why":"printenv without the name of a variable","#,
         r#""remediation":"Print the one variable that is needed: printenv NAME."}],"truncated":false}"#
     );
     assert_eq!(json, expected);
