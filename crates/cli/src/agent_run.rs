@@ -36,8 +36,13 @@ pub(crate) enum AgentRun {
 /// Opens a session of an agent. `set` overrides files and variables.
 pub(crate) fn open(agent: &str, workspace: &Path, set: &[(String, String)]) -> Result<Session, Failure> {
     let config = configuration(agent, workspace, set)?;
-    let trail = trail::open(&config)
-        .map_err(|error| Failure::incomplete(with_causes(&error)).with_help(trail::ELSEWHERE))?;
+    let trail = trail::open(&config).map_err(|error| {
+        let failure = Failure::incomplete(with_causes(&error));
+        match trail::fix(&error) {
+            Some(fix) => failure.with_help(fix),
+            None => failure,
+        }
+    })?;
     // Each command is a process of its own.
     trail.keep_journal();
     let guard = agents::open(&config, agent, workspace).map_err(|error| undecided(&error))?;

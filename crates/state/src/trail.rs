@@ -5,8 +5,16 @@ use std::path::Path;
 use stockade_guard::audit::{Anchor, AuditError, AuditEvent, AuditOptions, AuditTrail, Recorded, Unrecorded};
 use stockade_guard::config::{AuditConfig, Config};
 
-/// How to fix a trail that cannot be used.
-pub const ELSEWHERE: &str = "set another file in `audit.path`, or make it writable for this user";
+/// Returns how to fix a trail that could not be opened. Other errors than those of files name their fix.
+#[must_use]
+pub const fn fix(error: &AuditError) -> Option<&'static str> {
+    match error {
+        AuditError::Unusable { .. } => {
+            Some("set another file in `audit.path`, or make it writable for this user")
+        }
+        _ => None,
+    }
+}
 
 /// Opens the trail for writing.
 pub fn open(config: &Config) -> Result<AuditTrail, AuditError> {
