@@ -1,6 +1,6 @@
 //! The configured audit trail.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use stockade_guard::audit::{Anchor, AuditError, AuditEvent, AuditOptions, AuditTrail, Recorded, Unrecorded};
 use stockade_guard::config::{AuditConfig, Config};
@@ -14,6 +14,12 @@ pub const fn fix(error: &AuditError) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Returns the file of the trail, which need not exist yet: the configured one, or the user's own.
+#[must_use]
+pub fn path(config: &Config) -> Option<PathBuf> {
+    config.audit().path.clone().or_else(AuditTrail::default_path)
 }
 
 /// Opens the trail for writing.

@@ -70,7 +70,7 @@ pub(crate) struct AuditArgs {
     #[command(subcommand)]
     command: AuditCommand,
 
-    /// Audit trail: an SQLite database, or JSON lines in a file that ends in .jsonl [default: your own]
+    /// Audit trail: an SQLite database, or JSON lines in a file that ends in .jsonl [default: `audit.path`, or your own]
     #[arg(long, global = true, value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -199,8 +199,13 @@ pub(crate) fn run(args: &AuditArgs, color: ColorChoice) -> Result<Exit, Failure>
     }
 }
 
+/// Returns the trail to read: the named file, or the one that the agents write.
 pub(super) fn path(file: Option<PathBuf>) -> Result<PathBuf, Failure> {
-    file.or_else(AuditTrail::default_path).ok_or_else(|| {
+    let configured = || {
+        let config = configuration().map_err(|failure| failure.with_help("repair it, or use --file"))?;
+        Ok::<_, Failure>(stockade_state::trail::path(&config))
+    };
+    file.map_or_else(configured, |file| Ok(Some(file)))?.ok_or_else(|| {
         Failure::usage("cannot find your audit trail: neither XDG_STATE_HOME nor HOME is set")
             .with_help("set one of them, or use --file")
     })
@@ -210,12 +215,14 @@ pub(super) fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
     opened(file, AuditOptions::of_user())
 }
 
-/// Returns the options of a trail with the anchors of the configuration for the current directory.
+/// Returns the options of a trail with the configured anchors.
 fn anchored() -> Result<AuditOptions, Failure> {
+    Ok(stockade_state::trail::options(Some(configuration()?.audit())))
+}
+
+fn configuration() -> Result<Config, Failure> {
     let folder = std::env::current_dir().unwrap_or_default();
-    let config = Config::load(&ConfigSources::of_process(&folder));
-    let config = config.map_err(|error| super::config::failure(&error))?;
-    Ok(stockade_state::trail::options(Some(config.audit())))
+    Config::load(&ConfigSources::of_process(&folder)).map_err(|error| super::config::failure(&error))
 }
 
 fn opened(file: Option<PathBuf>, options: AuditOptions) -> Result<AuditTrail, Failure> {

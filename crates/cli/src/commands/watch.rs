@@ -106,8 +106,9 @@ impl Follow {
     }
 
     fn read(&mut self) -> Result<Vec<AuditRecord>, Failure> {
-        if self.trail.is_none() && audit::path(None)?.exists() {
-            self.trail = Some(audit::open(None)?);
+        if self.trail.is_none() {
+            let path = audit::path(None)?;
+            self.trail = if path.exists() { Some(audit::open(Some(path))?) } else { None };
         }
         let Some(trail) = &self.trail else { return Ok(Vec::new()) };
         let mut records =

@@ -1,10 +1,12 @@
 //! `audit.query`: records of what was allowed, refused and run.
 
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail, EventSeverity, Timestamp};
+use stockade_guard::config::{Config, ConfigSources};
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::fault::{self, Fault};
@@ -64,7 +66,7 @@ impl Parameters for Query {
         };
         let path = match &server.options.audit {
             Audit::File(path) => Some(path.clone()),
-            Audit::Default | Audit::Off => AuditTrail::default_path(),
+            Audit::Default | Audit::Off => configured_trail()?,
         };
         let Some(path) = path else {
             return Err(Fault::new(
@@ -80,6 +82,16 @@ impl Parameters for Query {
         let events = trail.query(&query).map_err(|error| Fault::internal(&error))?;
         Ok(Json::of(&Events { events }))
     }
+}
+
+/// Returns the trail that agents write.
+#[expect(clippy::disallowed_methods, reason = "asks in which folder it runs, for the configuration there")]
+fn configured_trail() -> Result<Option<PathBuf>, Fault> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let config = Config::load(&ConfigSources::of_process(&folder));
+    let config = config
+        .map_err(|error| Fault::new(fault::INTERNAL, format!("the configuration cannot be used: {error}")))?;
+    Ok(stockade_state::trail::path(&config))
 }
 
 fn severity(name: &str) -> Result<EventSeverity, Fault> {

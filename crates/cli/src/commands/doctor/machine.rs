@@ -1,12 +1,13 @@
 //! Checks of the machine around the sandboxes: kernel, container engines, and the audit trail.
 #![expect(clippy::disallowed_methods, reason = "runs container engines, and looks up the audit trail")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use stockade_guard::audit::AuditTrail;
 use stockade_guard::audit::private::default_register_folder;
+use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::handoff::{find_program, helper_command};
 
 use super::Finding;
@@ -48,10 +49,19 @@ pub(super) fn containers(program: &'static str) -> Finding {
     }
 }
 
+/// Returns the trail that agents write. Doctor reports an invalid configuration elsewhere.
+fn configured_trail() -> Option<PathBuf> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    match Config::load(&ConfigSources::of_process(&folder)) {
+        Ok(config) => stockade_state::trail::path(&config),
+        Err(_) => AuditTrail::default_path(),
+    }
+}
+
 /// Reads the trail, or checks whether one could be created. Nothing is created.
 pub(super) fn audit() -> Finding {
     const WHAT: &str = "audit trail";
-    let Some(path) = AuditTrail::default_path() else {
+    let Some(path) = configured_trail() else {
         return Finding::fail(WHAT, "neither XDG_STATE_HOME nor HOME is set", "export HOME=/home/YOU");
     };
     if path.exists() {

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use stockade_guard::audit::{AuditRecord, AuditTrail, Timestamp};
+use stockade_guard::audit::{AuditRecord, Timestamp};
 use stockade_guard::policy::Access;
 use stockade_harness::TEST_COMMAND;
 use stockade_harness::requests::{Requested, requested};
@@ -99,11 +99,12 @@ struct Reader<'r> {
 impl Reader<'_> {
     /// Reads the decisions of the trail that stopped something. A trail that does not exist yet has none, unless it was named.
     fn trail(&mut self, is_named: bool) -> Result<(), Failure> {
-        if !is_named && AuditTrail::default_path().is_none_or(|path| !path.exists()) {
+        let path = audit::path(None)?;
+        if !is_named && !path.exists() {
             return Ok(());
         }
         let since = self.since.to_string();
-        let read = audit::open(None)?.each(|record| {
+        let read = audit::open(Some(path))?.each(|record| {
             let is_stop = ["ask", "deny"].contains(&record.decision.as_deref().unwrap_or_default());
             let is_wanted = self.agent.is_none_or(|agent| record.agent.as_deref() == Some(agent));
             // Times are written in one form, so that their order is that of the texts.

@@ -32,14 +32,15 @@ impl Recorded {
 
     /// Reads what was recorded since. The trail may not exist yet.
     pub(super) fn update(&mut self) -> Result<&Self, Failure> {
-        #[expect(clippy::disallowed_methods, reason = "looks whether the trail exists")]
-        let exists = self.trail.is_some() || audit::path(None)?.exists();
-        if !exists {
-            return Ok(self);
-        }
         let trail = match self.trail.take() {
             Some(trail) => trail,
-            None => audit::open(None)?,
+            None => {
+                let path = audit::path(None)?;
+                if !path.exists() {
+                    return Ok(self);
+                }
+                audit::open(Some(path))?
+            }
         };
         let read = self.read(&trail);
         // After an error, the trail is read anew.
