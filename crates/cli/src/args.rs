@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ErrorKind};
-use clap::{Parser, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 
 pub(crate) use command::Command;
 
@@ -76,30 +77,63 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
+    #[command(flatten)]
+    pub(crate) shared: SharedArgs,
+}
+
+/// The options of every command, before its name or behind it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SharedArgs {
     /// Config file to read and change in place of your own; also STOCKADE_CONFIG
-    #[arg(long, global = true, value_name = "FILE", display_order = 899)]
+    #[arg(long, value_name = "FILE", display_order = 899)]
     pub(crate) config: Option<PathBuf>,
 
     /// When to use colors; auto: on a terminal, unless NO_COLOR is set
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_default_value = true,
-        display_order = 900
-    )]
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true, display_order = 900)]
     pub(crate) color: ColorChoice,
 }
 
+impl SharedArgs {
+    /// Adds them to a command and those below it. As global options of the program, clap would copy them into all commands at
+    /// each start, which takes a twentieth of `stockade --version`.
+    fn of_command(command: clap::Command) -> clap::Command {
+        let global = |arg: clap::Arg| arg.global(true);
+        Self::augment_args(command).mut_arg("config", global).mut_arg("color", global)
+    }
+
+    /// Takes those that are written behind the name of a command.
+    fn take(&mut self, typed: &clap::ArgMatches) -> Result<(), clap::Error> {
+        let Some((_, typed)) = typed.subcommand() else { return Ok(()) };
+        let is_written = |name| typed.value_source(name) == Some(ValueSource::CommandLine);
+        let behind = Self::from_arg_matches(typed)?;
+        if is_written("config") {
+            self.config = behind.config;
+        }
+        if is_written("color") {
+            self.color = behind.color;
+        }
+        Ok(())
+    }
+}
+
 impl Args {
+    fn parsed(typed: &[OsString]) -> Result<Self, clap::Error> {
+        let mut program = Self::command();
+        let mut matches = program.try_get_matches_from_mut(typed)?;
+        let behind = matches.clone();
+        let mut args =
+            Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut program))?;
+        args.shared.take(&behind).map_err(|error| error.format(&mut program))?;
+        Ok(args)
+    }
+
     /// Parses the command line. For help or an error, prints it and returns the exit code.
     pub(crate) fn read() -> Result<Self, ExitCode> {
         let typed = words(std::env::args_os());
         if typed.len() <= 1 {
             return Err(Failure::print(FIRST, Exit::Usage).into());
         }
-        let error = match Self::try_parse_from(&typed) {
+        let error = match Self::parsed(&typed) {
             Ok(args) => return Ok(args),
             Err(error) => error,
         };
@@ -139,12 +173,16 @@ fn is_a_word_too_many(error: &clap::Error) -> bool {
 
 /// Whether a command would have run, so that other exit codes could be mistaken for its own.
 fn runs_a_command(typed: &[OsString]) -> bool {
-    // `--color WHEN` is the only option before a command.
-    let mut words = typed.iter().skip(1).filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
-    let is_when = |word: &&OsString| ["auto", "always", "never"].iter().any(|when| *word == when);
-    words
-        .find(|word| !is_when(word))
-        .is_some_and(|word| ["exec", "run", "drive"].iter().any(|name| word == name))
+    let mut words = typed.iter().skip(1);
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            // The value of an option before the command.
+            Some("--color" | "--config") => drop(words.next()),
+            Some(word) if word.starts_with('-') => {}
+            word => return word.is_some_and(|word| ["exec", "run", "drive"].contains(&word)),
+        }
+    }
+    false
 }
 
 /// Output format: text for users, or one JSON document for programs.
@@ -176,9 +214,10 @@ impl Form {
 
 #[cfg(test)]
 mod tests {
-    use super::{Args, runs_a_command, words};
+    use super::{Args, ColorChoice, runs_a_command, words};
     use clap::CommandFactory as _;
     use std::ffi::OsString;
+    use std::path::Path;
 
     fn typed(line: &str) -> Vec<OsString> {
         words(line.split(' ').map(OsString::from))
@@ -200,11 +239,27 @@ mod tests {
         for (line, runs) in [
             ("stockade exec --nope", true),
             ("stockade --color never run", true),
+            ("stockade --config scan exec", true),
+            ("stockade --config exec scan", false),
             ("stockade drive nope", true),
             ("stockade scan exec", false),
             ("stockade --nope", false),
         ] {
             assert_eq!(runs_a_command(&typed(line)), runs, "{line}");
+        }
+    }
+
+    #[test]
+    fn shared_options_are_taken_before_and_behind_a_command() {
+        for (line, config, color) in [
+            ("stockade config get x", None, ColorChoice::Auto),
+            ("stockade --config a --color never config get x", Some("a"), ColorChoice::Never),
+            ("stockade config --config a get x --color never", Some("a"), ColorChoice::Never),
+            ("stockade --config a --color never config get x --config b", Some("b"), ColorChoice::Never),
+            ("stockade --color never config get x --color auto", None, ColorChoice::Auto),
+        ] {
+            let shared = Args::parsed(&typed(line)).unwrap().shared;
+            assert_eq!((shared.config.as_deref(), shared.color), (config.map(Path::new), color), "{line}");
         }
     }
 

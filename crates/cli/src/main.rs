@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(exit) => return exit,
     };
-    if let Some(file) = &args.config {
+    if let Some(file) = &args.shared.config {
         stockade_guard::config::choose_config_file(file);
     }
     // Output before a panic is not a result.
@@ -51,11 +51,11 @@ fn carry_out(args: &Args) -> ExitCode {
         // Exits with a code that the harness understands.
         #[cfg(target_os = "linux")]
         Command::Hook(hook) => return commands::hook::run(hook),
-        Command::Container(container) => return commands::container::run(container, args.color),
+        Command::Container(container) => return commands::container::run(container, args.shared.color),
         // Exits like the wrapped server.
         #[cfg(target_os = "linux")]
         Command::Mcp(mcp) => return commands::mcp::run(mcp),
-        Command::Scan(scan) => commands::scan::run(scan, args.color),
+        Command::Scan(scan) => commands::scan::run(scan, args.shared.color),
         Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
         #[cfg(target_os = "linux")]
         Command::Quarantine(quarantine) => commands::quarantine::run(quarantine),
@@ -65,15 +65,15 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Broker(broker) => commands::broker::run(broker),
         #[cfg(target_os = "linux")]
         Command::Graph(graph) => commands::graph::run(graph),
-        Command::Limits(limits) => commands::limits::run(limits, args.color),
+        Command::Limits(limits) => commands::limits::run(limits, args.shared.color),
         Command::Eval(eval) => commands::eval::run(eval),
-        Command::Rules(rules) => commands::rules::run(rules, args.color),
-        Command::Check(check) => commands::check::run(check, args.color),
+        Command::Rules(rules) => commands::rules::run(rules, args.shared.color),
+        Command::Check(check) => commands::check::run(check, args.shared.color),
         Command::Report(report) => commands::report::run(report),
-        Command::Why(why) => commands::why::run(why, args.color),
-        Command::Audit(audit) => commands::audit::run(audit, args.color),
-        Command::Skill(skill) => commands::skill::run(skill, args.color),
-        Command::Config(config) => commands::config::run(config, args.color),
+        Command::Why(why) => commands::why::run(why, args.shared.color),
+        Command::Audit(audit) => commands::audit::run(audit, args.shared.color),
+        Command::Skill(skill) => commands::skill::run(skill, args.shared.color),
+        Command::Config(config) => commands::config::run(config, args.shared.color),
         #[cfg(target_os = "linux")]
         Command::Allow(allow) => commands::allow::run(allow),
         #[cfg(target_os = "linux")]
@@ -85,13 +85,13 @@ fn carry_out(args: &Args) -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Ui(ui) => commands::ui::run(ui),
         #[cfg(target_os = "linux")]
-        Command::Watch(watch) => commands::watch::run(watch, args.color),
+        Command::Watch(watch) => commands::watch::run(watch, args.shared.color),
         #[cfg(target_os = "linux")]
         Command::Nap(nap) => commands::nap::run(nap),
-        Command::Policy(policy) => commands::policy::run(policy, args.color),
+        Command::Policy(policy) => commands::policy::run(policy, args.shared.color),
         Command::Serve(serve) => commands::serve::run(serve),
         #[cfg(target_os = "linux")]
-        Command::Doctor(doctor) => commands::doctor::run(doctor, args.color),
+        Command::Doctor(doctor) => commands::doctor::run(doctor, args.shared.color),
         #[cfg(target_os = "linux")]
         Command::Install(install) => commands::install::install(install),
         #[cfg(target_os = "linux")]
@@ -99,9 +99,9 @@ fn carry_out(args: &Args) -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Status(status) => commands::install::status(status),
         #[cfg(target_os = "linux")]
-        Command::Backends(backends) => commands::backends::run(backends, args.color),
+        Command::Backends(backends) => commands::backends::run(backends, args.shared.color),
         #[cfg(target_os = "linux")]
-        Command::Selftest(selftest) => commands::selftest::run(selftest, args.color),
+        Command::Selftest(selftest) => commands::selftest::run(selftest, args.shared.color),
         Command::Docs(docs) => commands::docs::run(docs),
         Command::Completions(completions) => commands::completions::complete(completions),
         Command::Init(init) => commands::init::run(init),

@@ -1,5 +1,6 @@
 //! The commands, in the groups in which help lists them.
 
+use super::SharedArgs;
 use clap::{Args as _, Error, FromArgMatches, Subcommand};
 
 #[cfg(target_os = "linux")]
@@ -56,7 +57,7 @@ macro_rules! commands {
                     $(#[cfg($when)])?
                     let all = all.subcommand(clap::Command::new($name).about($about.trim()).defer(|command| {
                         // Arguments that are shared bring a line of their own.
-                        <$args>::augment_args(command).about($about.trim())
+                        SharedArgs::of_command(<$args>::augment_args(command)).about($about.trim())
                     }));
                 )*
                 all
