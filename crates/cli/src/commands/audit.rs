@@ -189,7 +189,9 @@ pub(crate) fn run(args: &AuditArgs, color: ColorChoice) -> Result<Exit, Failure>
         AuditCommand::Query(filter) => query(&trail()?, filter, format, color),
         AuditCommand::Tail { limit, follow } => tail(&trail()?, *limit, *follow, format, color),
         AuditCommand::Verify { expect, against } => {
-            let trail = opened(args.file.clone(), anchored()?)?;
+            let config = configuration()?;
+            let file = args.file.clone().or_else(|| stockade_state::trail::path(&config));
+            let trail = opened(file, stockade_state::trail::options(Some(config.audit())))?;
             verify(&trail, expect.as_ref(), against.as_deref(), format, color)
         }
         AuditCommand::Receipt { id } => receipts::print(&trail()?, *id),
@@ -213,11 +215,6 @@ pub(super) fn path(file: Option<PathBuf>) -> Result<PathBuf, Failure> {
 
 pub(super) fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
     opened(file, AuditOptions::of_user())
-}
-
-/// Returns the options of a trail with the configured anchors.
-fn anchored() -> Result<AuditOptions, Failure> {
-    Ok(stockade_state::trail::options(Some(configuration()?.audit())))
 }
 
 fn configuration() -> Result<Config, Failure> {
