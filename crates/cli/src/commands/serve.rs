@@ -70,7 +70,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ID", conflicts_with = "no_audit", value_parser = stockade_state::agents::parse_name)]
     agent: Option<String>,
 
-    /// Rule file in TOML that takes precedence over rules in requests; policy.add adds to it
+    /// Rule file (TOML, YAML or JSON) that takes precedence over rules in requests; policy.add adds to it
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
 

@@ -100,8 +100,29 @@ fn rules_from_a_file_apply_and_are_saved() {
 }
 
 #[test]
+fn rules_are_saved_in_yaml_and_exported_as_toml() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rules.yaml");
+    std::fs::write(
+        &file,
+        "# Ours.\nversion: 1\nrule:\n  - id: a # first\n    exact: [tool]\n    decision: deny\n",
+    )
+    .unwrap();
+    let mut serving = Serving::start(&["--rules", &file.display().to_string()]);
+    serving.call("policy.add", &json!({"rule": "deny git push"}));
+    assert_eq!(ids(&serving.call("policy.list", &json!({}))), ["a", "deny-git-push"]);
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(kept.starts_with("# Ours.\nversion: 1\nrule:\n  - id: a # first\n"), "{kept}");
+    let exported = serving.call("policy.export", &json!({}));
+    let toml = exported["result"]["rulesToml"].as_str().unwrap();
+    assert_eq!(toml.matches("[[rule]]").count(), 2, "{toml}");
+    let asked = serving.call("command.evaluate", &json!({"command": "git push", "rulesToml": toml}));
+    assert_eq!(asked["result"]["action"], "deny", "{asked}");
+}
+
+#[test]
 fn invalid_rules_prevent_the_start() {
-    let mut serving = Serving::start(&["--rules", "no.yaml"]);
+    let mut serving = Serving::start(&["--rules", "no.txt"]);
     assert_eq!(serving.child.wait().unwrap().code(), Some(2));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rules.toml");
