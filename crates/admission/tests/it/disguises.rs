@@ -199,10 +199,10 @@ fn binary_data_is_told_of() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Whatever is in a file, there is one answer and no panic.
+    /// Any file has an answer, and an archive one for each part.
     #[test]
     fn any_bytes_have_an_answer(bytes: Vec<u8>, mark in prop::sample::select(vec!["", "\u{feff}", "#!", "---\n"])) {
         let folder = folder(&[("SKILL.md", &[mark.as_bytes(), &bytes].concat())]);
-        prop_assert_eq!(scan(folder.path(), &FileOptions::default()).len(), 1);
+        prop_assert!(!scan(folder.path(), &FileOptions::default()).is_empty());
     }
 }

