@@ -23,7 +23,8 @@ static char *words[] = {self, child, 0};
 static char stack[1 << 16] __attribute__((aligned(16)));
 static int way;
 
-static void say(void) { write(1, "SPAWNED ", 8); char n[4]; write(1, n, sprintf(n, "%d\n", way)); }
+/* One write, so that those who run at once do not mix their lines. */
+static void say(void) { char line[16]; write(1, line, sprintf(line, "SPAWNED %d\n", way)); }
 static void both(long pid) { if (pid == 0) { say(); _exit(0); } if (pid > 0) waitpid(pid, 0, 0); }
 static int in_child(void *_) { say(); _exit(0); }
 static void *forks(void *_) { both(fork()); return 0; }
