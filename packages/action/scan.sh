@@ -7,7 +7,7 @@ stockade=${BINARY:-${RUNNER_TEMP:?}/stockade/bin/stockade}
 
 # What the scan is told, line by line. The bash of macOS is old: it reads no lists at once, and has none that are empty.
 paths=() options=(--fail-on "$FAIL_ON") skills=()
-while IFS= read -r line; do if [ -n "$line" ]; then paths+=("$line"); fi; done <<<"$PATHS"
+while IFS= read -r line; do if [ -n "$line" ]; then paths+=("$line"); fi; done <<<"${PATHS:-}"
 while IFS= read -r line; do if [ -n "$line" ]; then options+=(--exclude "$line"); fi; done <<<"${EXCLUDE:-}"
 while IFS= read -r line; do if [ -n "$line" ]; then skills+=("$line"); fi; done <<<"${SKILLS:-}"
 if [ -n "${RULES:-}" ]; then options+=(--rules "$RULES"); fi

@@ -84,7 +84,7 @@ fn read(workspace: &Workspace) -> Result<String, Stop> {
 }
 
 /// Builds the program in the profile that is measured: that of a release, but for the slow last step of its build.
-fn build(workspace: &Workspace, echo: Echo) -> Result<(), Stop> {
+pub(crate) fn build(workspace: &Workspace, echo: Echo) -> Result<(), Stop> {
     let build = workspace.cargo().args([
         "build",
         "--profile",

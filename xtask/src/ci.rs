@@ -8,7 +8,8 @@ use crate::checks::Check;
 use crate::runner;
 use crate::setup::Missing;
 use crate::{
-    budgets, docs, elsewhere, features, fuzz, lint, oracle, own_scan, package, runners, setup, test, tidy,
+    budgets, docs, elsewhere, features, fuzz, lint, oracle, own_scan, package, release, runners, setup, test,
+    tidy,
 };
 use testkit::{Echo, Stop, Workspace, nearest};
 
@@ -16,7 +17,7 @@ const USAGE: &str = "usage: cargo xtask ci [--job JOB] [--without GROUP]… [--i
 
 /// Parts of `ci` for machines that run beside each other, each with the groups of checks that it runs.
 const JOBS: &[(&str, &[&str])] = &[
-    ("static", &["tidy", "lint", "docs", "package", "budgets"]),
+    ("static", &["tidy", "lint", "docs", "package", "budgets", "release"]),
     ("test", &["test", "battery", "own-scan"]),
     ("builds", &["features", "elsewhere"]),
     ("generated-input", &["oracle", "fuzz"]),
@@ -69,6 +70,8 @@ fn checks(workspace: &Workspace, missing: Missing) -> Vec<Check> {
     checks.extend(features::checks(workspace));
     // Another profile has a folder of its own, and nothing waits for it.
     checks.extend(budgets::checks(workspace));
+    // It installs the program that the budgets built.
+    checks.extend(release::checks(workspace));
     checks.extend(oracle::checks(workspace));
     checks.extend(docs::checks(workspace));
     checks.extend(package::checks(workspace));

@@ -24,6 +24,7 @@ mod nightly;
 mod oracle;
 mod own_scan;
 mod package;
+mod release;
 mod report;
 mod runner;
 mod runners;
@@ -149,6 +150,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[stockade|e2b|kubernetes]",
         summary: "build a program as one file without shared libraries or paths of this machine",
         run: static_programs::run,
+    },
+    Command {
+        name: "release",
+        arguments: "--dry-run [--binary FILE] | pack [--binary FILE] | index --key FILE",
+        summary: "make what users install, and try each artefact in a clean root",
+        run: release::run,
     },
     Command {
         name: "own-scan",

@@ -4,6 +4,7 @@
 //! is compiled, so it takes a second: whether generated files are fresh is left to tests, and this command checks that
 //! there are such tests.
 
+mod addresses;
 mod arrows;
 mod book;
 mod cycles;
@@ -59,6 +60,7 @@ const CHECKS: &[(&str, CheckTree)] = &[
     ("generated files have a test", generated::check),
     ("files that must be there", required::check),
     ("tests that the ledger names", ledger::check),
+    ("one address", addresses::check),
     ("links in Markdown", markdown::check),
     ("pages of the book", book::check),
     ("no paths of one machine", paths::check),
