@@ -35,6 +35,7 @@ mod text;
 pub(crate) mod tree;
 mod unsafety;
 mod uses;
+mod workflows;
 
 use crate::checks::{Check, Verdict};
 use crate::runner::run_live;
@@ -61,6 +62,7 @@ const CHECKS: &[(&str, CheckTree)] = &[
     ("files that must be there", required::check),
     ("tests that the ledger names", ledger::check),
     ("one address", addresses::check),
+    ("actions are named by commit", workflows::check),
     ("links in Markdown", markdown::check),
     ("pages of the book", book::check),
     ("no paths of one machine", paths::check),
