@@ -13,7 +13,9 @@ mod evidence;
 mod forms;
 mod keys;
 mod known;
+mod locate;
 mod options;
+mod quoted;
 mod settings;
 mod words;
 
@@ -73,14 +75,25 @@ impl Redactor {
     /// Returns the text without secrets.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut parts = self.parts(text);
+        parts.extend(quoted::strings(text).flat_map(|string| {
+            // A command in a document is read as the command that it is.
+            let found = self.parts(&string.text);
+            found.into_iter().filter_map(|part| string.place(part)).collect::<Vec<_>>()
+        }));
+        replaced(text, parts)
+    }
+
+    /// Returns what has to go from a text or a command.
+    fn parts(&self, text: &str) -> Vec<Range<usize>> {
         let (certain, mut likely) = self.found(text);
-        let commands::InCommand { secrets, ordinary } = commands::find(text);
+        let commands::InCommand { secrets, ordinary } = match quoted::is_document(text) {
+            true => commands::InCommand::default(),
+            false => commands::find(text),
+        };
         likely.extend(secrets);
         likely.extend(set(text, &ordinary));
-        if certain.is_empty() && likely.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        Cow::Owned(evidence::redacted(text, &certain, likely))
+        evidence::spare(text, certain, likely)
     }
 
     /// Returns a name, a number or a word of a list without what is a secret by its own form. Nothing that stands beside it, and
@@ -120,11 +133,11 @@ impl Redactor {
             likely.extend(set(word, &of(place, &ordinary)));
             // `sh -c` has a command for a word.
             likely.extend(commands::find(word).secrets);
-            match certain.is_empty() && likely.is_empty() {
-                true => word.clone(),
-                false if place == 0 || texts.contains(&place) => evidence::redacted(word, &certain, likely),
-                false => replaced(word, certain.into_iter().chain(likely).collect()).into_owned(),
-            }
+            let parts = match place == 0 || texts.contains(&place) {
+                true => evidence::spare(word, certain, likely),
+                false => [certain, likely].concat(),
+            };
+            replaced(word, parts).into_owned()
         });
         redacted.collect()
     }

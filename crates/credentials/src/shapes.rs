@@ -56,6 +56,7 @@ const ROWS: &[Row] = {
         row("Age", &["AGE-SECRET-KEY-1", "AGE-PLUGIN-"], Word, 24),
         row("Alibaba Cloud", &["LTAI"], Word, 16),
         row("Amazon Web Services", &["AKIA", "ASIA", "ABIA", "ACCA"], Capitals, 12),
+        row("Amazon, of a session", &["IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"], Base64, 60),
         row("Amazon Bedrock", &["ABSK", "bedrock-api-key-"], Base64, 40),
         row("Artifactory", &["AKCp", "cmVmdGtuOjAxO"], Word, 30),
         row("Atlassian", &["ATATT3", "ATCTT3", "ATBB", "ATSTT3", "BBDC-"], Base64, 20),

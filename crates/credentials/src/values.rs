@@ -83,7 +83,12 @@ pub(crate) fn is_reference(value: &str) -> bool {
     let is_batch = value.len() > 2 && value.starts_with('%') && value.ends_with('%');
     let is_hidden = value.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X' | b'/'));
     let is_quoted_dollar = value.starts_with("$'") || value.starts_with("$\"");
-    is_batch || is_hidden || (!is_quoted_dollar && REFERENCES.iter().any(|start| value.starts_with(start)))
+    // What `printf` and others fill in.
+    let is_gap = value.len() == 2 && value.starts_with('%') && value.ends_with(char::is_alphabetic);
+    is_batch
+        || is_gap
+        || is_hidden
+        || (!is_quoted_dollar && REFERENCES.iter().any(|start| value.starts_with(start)))
 }
 
 /// Whether a value is the name of a file.

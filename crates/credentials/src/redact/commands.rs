@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use stockade_shell::{Actions, Arg, Assignment, DataFlow, ReadOptions, Run, Script, Span, quote_argv};
 
 use super::evidence::names_of;
+use super::locate::locate;
 use super::options::{POSITIONS, READERS, ROWS};
 use super::settings::value;
 use super::words;
@@ -73,6 +74,50 @@ fn within(text: &str, depth: usize, found: &mut InCommand) {
         }
     }
     handed_over(text, &actions, &mut found.secrets);
+    if depth < MAX_DEPTH {
+        for document in documents(text) {
+            // Most are files, and some are scripts.
+            let body = text.get(document.clone()).unwrap_or_default();
+            let mut inner = InCommand::default();
+            within(body, depth + 1, &mut inner);
+            let moved = |range: Range<usize>| document.start + range.start..document.start + range.end;
+            found.secrets.extend(inner.secrets.into_iter().map(moved));
+            found.ordinary.extend(inner.ordinary.into_iter().map(moved));
+        }
+    }
+}
+
+/// The lines that commands are given to read (`<<`), outermost only. What only looks like a document ends with the text.
+fn documents(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    if !text.contains("<<") {
+        return found;
+    }
+    let mut end: Option<&str> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        match (end, found.last_mut()) {
+            (Some(word), Some(_)) if line.trim() == word => end = None,
+            (Some(_), Some(document)) => document.end = at,
+            _ => {
+                end = end_of_document(line);
+                found.extend(end.map(|_| start + line.len()..start + line.len()));
+            }
+        }
+    }
+    found
+}
+
+/// The word that ends the document which begins behind a line.
+fn end_of_document(line: &str) -> Option<&str> {
+    let behind = line.match_indices("<<").find_map(|(at, _)| {
+        let is_one = line.get(..at).is_some_and(|before| !before.ends_with('<'));
+        line.get(at + 2..).filter(|rest| is_one && !rest.starts_with('<'))
+    })?;
+    let word = behind.trim_start_matches('-').trim_start().trim_start_matches(['"', '\'', '\\']);
+    word.split(|sign: char| !sign.is_alphanumeric() && sign != '_').next().filter(|word| !word.is_empty())
 }
 
 pub(super) fn read(text: &str) -> Actions<'_> {
@@ -99,8 +144,20 @@ fn texts_among<'a, 't: 'a>(words: &[&str], programs: impl Iterator<Item = &'a Ru
     // A name that is not known may be that of any word.
     let holds =
         |word: &str| programs.iter().any(|name| name.len() < word.len() && word.contains(name.as_str()));
-    let is_text = |word: &str| word.bytes().any(|byte| b" \t\n;|&".contains(&byte)) && holds(word);
-    words.iter().enumerate().skip(1).filter(|(_, word)| is_text(word)).map(|(at, _)| at).collect()
+    let is_text = |at: usize, word: &str| {
+        word.bytes().any(|byte| b" \t\n;|&".contains(&byte)) && (holds(word) || is_for_shell(words, at))
+    };
+    words.iter().enumerate().skip(1).filter(|(at, word)| is_text(*at, word)).map(|(at, _)| at).collect()
+}
+
+/// Whether a word is the text of `sh -c`, whatever starts that shell, and where: `docker exec web sh -c 'TEXT'`.
+fn is_for_shell(words: &[&str], at: usize) -> bool {
+    const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "ash"];
+    const NEAR: usize = 4;
+    let before = words.get(at.saturating_sub(NEAR)..at).unwrap_or_default();
+    let takes_text = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+    before.last().is_some_and(|word| takes_text(word))
+        && before.iter().any(|word| SHELLS.contains(&words::program(word)))
 }
 
 /// The same for the words of one command.
@@ -136,21 +193,25 @@ fn commands_of(text: &str, span: Span, words: &[&str], depth: usize, found: &mut
         words.iter().zip(places).enumerate().skip(1).filter(|(_, (word, _))| may_be(word))
     {
         let before = at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or_default();
-        let printed = printed_of(before, word);
         let Some(place) = place else { continue };
-        if place.len() != word.len() {
-            // Where in the quotes it stands is not known: all behind the name is taken.
-            let value = text.get(place.clone()).and_then(|spelled| spelled.find('=')).map_or(0, |at| at + 1);
-            found.secrets.extend((!printed.is_empty()).then_some(place.start + value..place.end));
-            continue;
-        }
         let mut inner = InCommand::default();
         within(word, depth + 1, &mut inner);
-        inner.secrets.extend(printed);
-        let moved = |range: Range<usize>| place.start + range.start..place.start + range.end;
-        found.secrets.extend(inner.secrets.into_iter().map(moved));
-        found.ordinary.extend(inner.ordinary.into_iter().map(moved));
+        inner.secrets.extend(printed_of(before, word));
+        if place.letters.is_some() {
+            // Names, signs and quotes of settings are not as they are read.
+            as_a_text(word, &mut inner.secrets);
+        }
+        found.secrets.extend(inner.secrets.into_iter().filter_map(|range| place.part(range)));
+        found.ordinary.extend(inner.ordinary.into_iter().filter_map(|range| place.part(range)));
     }
+}
+
+/// Finds what is secret in a text by forms and settings.
+fn as_a_text(text: &str, found: &mut Vec<Range<usize>>) {
+    super::settings::find(text, found);
+    let mut certain = Vec::new();
+    super::forms::find(text, &mut certain, found);
+    found.append(&mut certain);
 }
 
 /// Finds what a word prints if it is run as a command, where its option takes a command that prints a secret.
@@ -173,16 +234,10 @@ fn printed(command: &str, from: usize) -> Vec<Range<usize>> {
     found.into_iter().map(|range| from + range.start..from + range.end).collect()
 }
 
-/// Where these parts of words stand, as far as they are spelled as they are read.
+/// Where these parts of words stand in the text.
 fn exactly(text: &str, span: Span, words: &[&str], parts: &[words::Found]) -> Vec<Range<usize>> {
     let places = locate(text, span, words);
-    let exact = |(place, part): &words::Found| {
-        let word = places
-            .get(*place)?
-            .as_ref()
-            .filter(|at| Some(at.len()) == words.get(*place).map(|word| word.len()))?;
-        Some(word.start + part.start..word.start + part.end)
-    };
+    let exact = |(place, part): &words::Found| places.get(*place)?.as_ref()?.part(part.clone());
     parts.iter().filter_map(exact).collect()
 }
 
@@ -237,103 +292,54 @@ fn handed_over(text: &str, actions: &Actions<'_>, found: &mut Vec<Range<usize>>)
     for flow in actions.flows.iter().filter(|flow| flow.through == DataFlow::Input && reads(&flow.into)) {
         for run in actions.runs.get(flow.from.clone()).unwrap_or_default() {
             let words = words_of(run);
-            add(text, run.span, &words, &words::printed(&words), found);
+            let readers = actions.runs.get(flow.into.clone()).unwrap_or_default();
+            let is_pair = readers.iter().any(|run| words::reads_pair(&words_of(run)));
+            let printed = words::printed(&words);
+            let printed: Vec<_> = if is_pair { words::behind_colons(&words, printed) } else { printed };
+            add(text, run.span, &words, &printed, found);
         }
     }
     for run in actions.runs.iter().filter(|run| words::reads_secret(&words_of(run))) {
-        found.extend(written_there(text, run.span));
+        found.extend(written_there(text, run.span, run.program().unwrap_or_default()));
     }
 }
 
 /// Finds what a command is given to read in its own line (`<<<`), or in the lines behind it (`<<`).
-fn written_there(text: &str, span: Span) -> Option<Range<usize>> {
+fn written_there(text: &str, span: Span, program: &str) -> Option<Range<usize>> {
     let line = text.get(span.start..)?.split('\n').next()?;
     let at = line.find("<<")?;
+    // Another command of the same text may be the one that is given something.
+    line.get(..at)?.rsplit([';', '|', '&', '(']).next().filter(|command| command.contains(program))?;
     let start = |rest: &str| span.start + line.len() - rest.len();
     if let Some(word) = line.get(at..)?.strip_prefix("<<<") {
         return Some(value(text, start(word.trim_start())));
     }
-    let end = line.get(at + 2..)?.trim_start_matches('-').trim_start().trim_matches(['"', '\'', '\\']);
-    let end = end.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    let end = end_of_document(line)?;
     let from = span.start + line.len() + 1;
     let body = text.get(from..)?;
     let lines = body.split_inclusive('\n').take_while(|line| line.trim() != end);
     Some(from..from + lines.map(str::len).sum::<usize>())
 }
 
-/// Adds where these parts of words stand in the text. A word that is spelled in another way than it is read, and so is not found,
-/// takes everything with it up to the next one.
+/// Adds where these parts of words stand in the text. A word that is not found takes everything with it up to the next one.
 fn add(text: &str, span: Span, words: &[&str], secrets: &[words::Found], found: &mut Vec<Range<usize>>) {
     if secrets.is_empty() {
         return;
     }
     let places = locate(text, span, words);
+    // A command of a document stands in the lines behind its shell, and is found there.
+    if text.contains("<<") && places.first().is_none_or(Option::is_none) {
+        return;
+    }
     for (place, part) in secrets {
-        let at = |place: usize| places.get(place).cloned().flatten();
+        let at = |place: usize| places.get(place).and_then(Option::as_ref);
         found.push(match at(*place) {
-            Some(word) if word.len() == words.get(*place).map_or(0, |word| word.len()) => {
-                word.start + part.start..word.start + part.end
-            }
-            Some(word) => word,
+            Some(word) => word.part(part.clone()).unwrap_or_else(|| word.range.clone()),
             None => {
-                let before = (0..*place).rev().find_map(at).map_or(span.start, |word| word.end);
-                let next = (place + 1..places.len()).find_map(at).map_or(span.end, |word| word.start);
+                let before = (0..*place).rev().find_map(at).map_or(span.start, |word| word.range.end);
+                let next = (place + 1..places.len()).find_map(at).map_or(span.end, |word| word.range.start);
                 before..next
             }
         });
     }
-}
-
-/// Finds each word behind the one before.
-fn locate(text: &str, span: Span, words: &[&str]) -> Vec<Option<Range<usize>>> {
-    let mut at = span.start;
-    let mut places = Vec::with_capacity(words.len());
-    for word in words {
-        let place = next(text, at..span.end.min(text.len()), word);
-        at = place.as_ref().map_or(at, |place| place.end);
-        places.push(place);
-    }
-    places
-}
-
-/// How far behind the word before a word is looked for: a long search for each of many words would take too long.
-const NEAR: usize = 512;
-
-fn next(text: &str, within: Range<usize>, word: &str) -> Option<Range<usize>> {
-    let end = text.floor_char_boundary(within.end.min(within.start.saturating_add(NEAR + word.len())));
-    let (searched, mut at) = (text.get(within.start..end).filter(|_| !word.is_empty())?, 0);
-    let is_sign = |byte: Option<&u8>| {
-        byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-' | b'.' | b'/'))
-    };
-    let bytes = text.as_bytes();
-    while let Some(hit) = searched.get(at..)?.find(word) {
-        let start = within.start + at + hit;
-        let place = start..start + word.len();
-        let before = start.checked_sub(1).filter(|_| start > within.start).and_then(|at| bytes.get(at));
-        if is_sign(before) && is_sign(bytes.get(place.end)) {
-            return Some(place);
-        }
-        at += hit + word.chars().next().map_or(1, char::len_utf8);
-    }
-    let mut starts =
-        (0..searched.len().min(NEAR)).filter_map(|at| Some(searched.get(at..)?.len()).map(|_| at));
-    starts.find_map(|at| Some(within.start + at..within.start + at + spelled(searched.get(at..)?, word)?))
-}
-
-/// The longest word that is looked for in another spelling.
-const MAX_SPELLED: usize = 1024;
-
-/// Returns how long a spelling of the word is with which a text begins: between its characters there are signs that quote.
-fn spelled(text: &str, word: &str) -> Option<usize> {
-    let mut rest = text;
-    if word.len() > MAX_SPELLED {
-        return None;
-    }
-    for c in word.chars() {
-        while !rest.starts_with(c) {
-            rest = rest.strip_prefix(['\\', '\'', '"'])?;
-        }
-        rest = rest.strip_prefix(c)?;
-    }
-    Some(text.len() - rest.len())
 }

@@ -23,32 +23,56 @@ const JOINTS: &[u8] = b";|&<>()`'\"\n";
 /// More programs than a person writes into a text: beyond them only the signs between commands are kept.
 const MAX_PROGRAMS: usize = 512;
 
-/// Takes secrets out of a text: the `certain` ones in any case, and those that are `likely` as far as the evidence stays.
-pub(super) fn redacted(text: &str, certain: &[Range<usize>], likely: Vec<Range<usize>>) -> String {
-    let without_certain = replaced(text, certain.to_vec()).into_owned();
+/// Returns the parts of a text to take out: the `certain` ones in any case, and those that are `likely` as far as the evidence
+/// stays.
+pub(super) fn spare(text: &str, certain: Vec<Range<usize>>, likely: Vec<Range<usize>>) -> Vec<Range<usize>> {
     // Quotes and backslashes alone are not a secret: `'\\''` begins and ends quotes.
     let is_some =
         |part: &Range<usize>| text.get(part.clone()).is_none_or(|part| part.contains(char::is_alphanumeric));
     let likely: Vec<Range<usize>> = likely.into_iter().filter(is_some).collect();
     if likely.is_empty() {
-        return without_certain;
+        return certain;
     }
-    let wanted = Evidence::of(&plain(&without_certain));
-    let with = |likely: Vec<Range<usize>>| {
-        let kept = replaced(text, certain.iter().cloned().chain(likely).collect()).into_owned();
-        (Evidence::of(&plain(&kept)) == wanted).then_some(kept)
-    };
+    let without = |parts: Vec<Range<usize>>| Evidence::of(&plain(&replaced(text, parts)));
+    let wanted = without(certain.clone());
+    let with = |likely: &[Range<usize>]| [&*certain, likely].concat();
+    let is_harmless = |likely: &[Range<usize>]| without(with(likely)) == wanted;
     let evidence = Evidence::of(text);
     // A substitution is never a secret, and what is in it was found by itself.
     let substitutions = Apart::of(evidence.substitutions.clone());
     let likely: Vec<Range<usize>> =
         likely.into_iter().flat_map(|part| substitutions.beside_those_around(part)).collect();
-    with(likely.clone())
-        .or_else(|| {
-            let places = Apart::of(evidence.places(text));
-            with(likely.into_iter().flat_map(|part| places.beside(part)).collect())
-        })
-        .unwrap_or(without_certain)
+    if is_harmless(&likely) {
+        return with(&likely);
+    }
+    let places = Apart::of(evidence.places(text));
+    let likely: Vec<Range<usize>> = likely.into_iter().flat_map(|part| places.beside(part)).collect();
+    let (mut kept, mut tries) = (Vec::new(), MAX_TRIES);
+    harmless(&likely, &mut kept, &mut tries, &is_harmless);
+    with(&kept)
+}
+
+/// How often a text is read again to find which of its secrets hide evidence.
+const MAX_TRIES: usize = 48;
+
+/// Collects the parts that hide no evidence together with those collected before: one that does costs the others nothing.
+fn harmless(
+    parts: &[Range<usize>],
+    kept: &mut Vec<Range<usize>>,
+    tries: &mut usize,
+    is_harmless: &impl Fn(&[Range<usize>]) -> bool,
+) {
+    if parts.is_empty() || *tries == 0 {
+        return;
+    }
+    *tries -= 1;
+    if is_harmless(&[&**kept, parts].concat()) {
+        kept.extend_from_slice(parts);
+    } else if parts.len() > 1 {
+        let (first, second) = parts.split_at(parts.len() / 2);
+        harmless(first, kept, tries, is_harmless);
+        harmless(second, kept, tries, is_harmless);
+    }
 }
 
 /// A redacted text with a word in each gap: a shell would take brackets for a pattern, which may be any number of words.
@@ -130,15 +154,19 @@ fn name_of(word: &Arg<'_>) -> String {
 }
 
 /// The hosts that programs are told as `user@host`.
-fn named_by_words(actions: &Actions<'_>) -> impl Iterator<Item = String> {
+fn named_by_words(actions: &Actions<'_>) -> Vec<String> {
     let is_remote =
         |name: Option<&str>| name.is_some_and(|name| REMOTE.contains(&super::words::program(name)));
-    let runs = actions.runs.iter().filter(move |run| is_remote(run.program()));
-    runs.flat_map(|run| run.argv.iter().skip(1)).filter_map(|word| {
-        let (user, host) = word.known()?.rsplit_once('@')?;
-        let host = host.split([':', '/']).next().unwrap_or_default();
-        (!user.contains(':') && !host.is_empty()).then(|| host.to_owned())
-    })
+    let runs = actions.runs.iter().filter(|run| is_remote(run.program()));
+    let words = runs.flat_map(|run| run.argv.iter().skip(1).filter_map(Arg::known));
+    words.filter_map(host_of).map(str::to_owned).collect()
+}
+
+/// The host of `user@host`. A word with blanks is a command for another machine.
+fn host_of(word: &str) -> Option<&str> {
+    let (user, host) = word.rsplit_once('@').filter(|_| !word.contains([' ', '\n', '\t']))?;
+    let host = host.split([':', '/']).next().unwrap_or_default();
+    (!user.contains(':') && !host.is_empty()).then_some(host)
 }
 
 /// Where the hosts of addresses stand: behind `://`, and behind the last `@` before what ends the host.

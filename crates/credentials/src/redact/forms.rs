@@ -83,11 +83,13 @@ fn no_reference(value: &str) -> bool {
     !is_reference(value)
 }
 
+/// Words before the credentials of a header.
+pub(super) const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "apikey", "bot", "negotiate"];
+
 /// Whether a header has credentials behind its scheme, and not only a reference.
 fn credentials(value: &str) -> bool {
-    let schemes = ["bearer", "basic", "token", "digest", "apikey", "bot", "negotiate"];
     let words =
-        value.split_whitespace().filter(|word| !schemes.contains(&word.to_ascii_lowercase().as_str()));
+        value.split_whitespace().filter(|word| !SCHEMES.contains(&word.to_ascii_lowercase().as_str()));
     words.into_iter().any(|word| !is_reference(word))
 }
 
@@ -98,7 +100,9 @@ fn random(value: &str) -> bool {
 
 fn is_encoded_text(value: &str) -> bool {
     use base64::Engine as _;
-    let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(value.trim_end_matches('='));
+    let value = value.trim_end_matches(['=', '/']);
+    let whole = value.get(..value.len() - value.len() % 4).unwrap_or_default();
+    let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(whole);
     bytes.is_ok_and(|bytes| bytes.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')))
 }
 
@@ -132,12 +136,12 @@ const FORMS: &[Form] = &[
     Form {
         name: "a header that carries credentials",
         is_certain: false,
-        pattern: r#"(?i-u:\b(?:proxy-)?authorization|\bset-cookie|\bcookie|\bx-amz-security-token|\bx-vault-token|\bx-[a-z-]*(?:api-?key|token|secret|auth)|\bapi-?key|\bprivate-token|\bocp-apim-subscription-key)[\x20\t]*:[\x20\t]*([^\r\n"'\x20\t][^\r\n"']*)"#,
+        pattern: r#"(?i-u:\b(?:proxy-)?authorization|\bset-cookie|\bcookie|\bx-amz-security-token|\bx-vault-token|\bx-[a-z-]*(?:api-?key|token|secret|auth)|\bapi-?key|\bprivate-token|\bocp-apim-subscription-key)[\x20\t]*:[\x20\t]*(?:(?i-u:bearer|basic|token|digest|apikey|bot|negotiate)[\x20\t]+)?([^\r\n"'\x20\t][^\r\n"']*)"#,
         hints: &["authorization", "cookie", "x-", "apikey", "api-key", "private-token", "subscription-key"],
         needs: Needs::Literal(":"),
         must: credentials,
         hides: &[
-            "curl -H 'Authorization: ‹Basic dXNlcjpwdw==›' x", "Cookie: ‹session=1; theme=dark›", "-H 'X-Api-Key: ‹abc›'",
+            "curl -H 'Authorization: Basic ‹dXNlcjpwdw==›' x", "Cookie: ‹session=1; theme=dark›", "-H 'X-Api-Key: ‹abc›'",
             "-H \"PRIVATE-TOKEN: ‹abcdef›\"", "X-Vault-Token: ‹s.abc›", "-H 'X-Auth-Token:‹abc›'",
         ],
         keeps: &["the authorization failed", "a cookie, please", "-H \"Authorization: $AUTH\"", "x-request-id: 1234"],
@@ -288,12 +292,12 @@ const FORMS: &[Form] = &[
     Form {
         name: "a key of an account in Azure, which 64 bytes make",
         is_certain: true,
-        pattern: r"(?:^|[^A-Za-z0-9+/])([A-Za-z0-9+/]{86}==)",
+        pattern: r"(?:^|[^A-Za-z0-9+/-])([A-Za-z0-9+/]{86}==)",
         hints: &["=="],
         needs: Needs::Base64(86),
         must: random,
         hides: &["‹4KqW9ZxT2mLb7RcV1nYd8HsG3fJp6QaE5uOi0wXk4KqW9ZxT2mLb7RcV1nYd8HsG3fJp6QaE5uOi0wXkAb12Cd==›"],
-        keeps: &["aGVsbG8gd29ybGQ=="],
+        keeps: &["aGVsbG8gd29ybGQ==", "sha512-4KqW9ZxT2mLb7RcV1nYd8HsG3fJp6QaE5uOi0wXk4KqW9ZxT2mLb7RcV1nYd8HsG3fJp6QaE5uOi0wXkAb12Cd=="],
     },
     Form {
         name: "a key of Cloudflare, which has an odd number of digits",
@@ -318,12 +322,48 @@ const FORMS: &[Form] = &[
     Form {
         name: "a password in a statement of SQL",
         is_certain: false,
-        pattern: r"(?i-u:\bpassword\(|\bidentified(?:[\x20\t]+with[\x20\t]+[a-z0-9_]+)?[\x20\t]+by(?:[\x20\t]+password)?[\x20\t]+|\b(?:user|role|login)\b[\x20\x21\x23-\x26\x28-\x3a\x3c-\x7e]{1,200}\bpassword[\x20\t]*=?[\x20\t]+|\bset[\x20\t]+password[\x20-\x3a\x3c-\x7e]{0,200}=[\x20\t]*)\\?['\x22]([^'\x22\\]+)",
+        pattern: r"(?i-u:\bpassword\(|\bidentified(?:[\x20\t]+with[\x20\t]+[a-z0-9_]+)?[\x20\t]+by(?:[\x20\t]+password)?[\x20\t]+|\b(?:user|role|login)\b[\x20\x21\x23-\x26\x28-\x3a\x3c-\x7e]{1,200}\bpassword[\x20\t]*=?[\x20\t]+|\bset[\x20\t]+password[\x20-\x3a\x3c-\x7e]{0,200}=[\x20\t]*)(?:\\*['\x22]){1,5}([^'\x22\\]+)",
         hints: &["password", "identified"],
         needs: Needs::Nothing,
         must: no_reference,
         hides: &["ALTER USER bob PASSWORD '‹hunter2›'", "IDENTIFIED BY '‹hunter2›'", "PASSWORD('‹hunter2›')", "SET PASSWORD FOR bob = '‹pw›'"],
         keeps: &["the password is 'reset'", "echo \"password\" | md5sum | tr 'a' 'b'", "grep 'Failed password' x 'y'"],
+    },
+    Form {
+        name: "a password that a conversation answers a question with",
+        is_certain: false,
+        pattern: r"(?i-u:assword|assphrase|asscode|ass phrase|otp)[^A-Za-z0-9$]{0,32}(?:[a-z_]{1,16}\.)?(?i-u:(?:exp_)?send(?:line|_slow|text)?)[\x20\t(]*(?:(?:-s|-h|--)[\x20\t]+)*(?:\\*['\x22{])+([^'\x22\\}\r\n]+)",
+        hints: &["send"],
+        needs: Needs::Nothing,
+        must: no_reference,
+        hides: &[
+            "expect \"assword:\"; send \"‹hunter2›\\r\"", "expect \"password: \"\nsend -- \"‹hunter2›\\n\"", "{ \"*assword*\" { send {‹hunter2›} } }",
+            "c.expect('Password:'); c.sendline('‹hunter2›')",
+        ],
+        keeps: &["expect \"assword:\"; send \"$env(PW)\\r\"", "the password is what I send \"tomorrow\""],
+    },
+    Form {
+        name: "a value beside a name that is that of a secret",
+        is_certain: false,
+        pattern: r"(?i-u:(?:name|key)(?:\\*['\x22])*[\x20\t]*[:=][\x20\t]*(?:\\*['\x22])*[a-z0-9_./-]{0,64}(?:password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key|credentials?)(?:\\*['\x22])*(?:[\x20\t\r\n,;]|\\n)*(?:\\*['\x22])*(?:parameter|option)?value(?:\\*['\x22])*[\x20\t]*[:=][\x20\t]*(?:\\*['\x22])*)([^\x00-\x20'\x22\\,;}]+)",
+        hints: &["value"],
+        needs: Needs::Nothing,
+        must: no_reference,
+        hides: &[
+            "- name: DB_PASSWORD\n  value: ‹hunter2›\n", "{\"name\": \"API_KEY\", \"value\": \"‹hunter2›\"}",
+            "ParameterKey=DbPassword,ParameterValue=‹hunter2›",
+        ],
+        keeps: &["- name: DB_PASSWORD\n  valueFrom:\n", "- name: MODE\n  value: fast\n", "name: TOKEN\nvalue: $TOKEN"],
+    },
+    Form {
+        name: "a password of a session of FTP",
+        is_certain: false,
+        pattern: r"(?:^|\n)[\x20\t]*(?i-u:user)[\x20\t]+[^\x00-\x20'\x22]+[\x20\t]+([^\x00-\x20'\x22]+)[\x20\t]*(?:\n|$)",
+        hints: &["ftp"],
+        needs: Needs::Nothing,
+        must: no_reference,
+        hides: &["ftp -n h <<X\nuser bob ‹hunter2›\nX"],
+        keeps: &["ftp is for a user with patience"],
     },
 ];
 

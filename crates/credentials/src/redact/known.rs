@@ -131,7 +131,7 @@ fn in_base64(value: &[u8], skipped: usize, alphabet: &base64::alphabet::Alphabet
 }
 
 /// A text as something reads it that decodes it.
-struct View {
+pub(super) struct View {
     bytes: Vec<u8>,
     /// Where each byte stands in the text, and where the last one ends.
     places: Vec<usize>,
@@ -161,6 +161,15 @@ impl View {
         views
     }
 
+    /// A text without the backslashes of JSON.
+    pub(super) fn unescaped(text: &str) -> Self {
+        Self::of(text, backslash)
+    }
+
+    pub(super) fn text(&self) -> Option<String> {
+        String::from_utf8(self.bytes.clone()).ok()
+    }
+
     fn of(text: &str, decode: impl Fn(&[u8]) -> Option<(Vec<u8>, usize)>) -> Self {
         Self { bytes: text.as_bytes().to_vec(), places: (0..=text.len()).collect() }.decoded(decode)
     }
@@ -180,7 +189,7 @@ impl View {
         view
     }
 
-    fn range(&self, range: Range<usize>) -> Option<Range<usize>> {
+    pub(super) fn range(&self, range: Range<usize>) -> Option<Range<usize>> {
         Some(*self.places.get(range.start)?..*self.places.get(range.end)?)
     }
 }

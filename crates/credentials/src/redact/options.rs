@@ -174,6 +174,7 @@ pub(super) const ROWS: &[Row] = {
         row(LDAP, "", &["-w"], Apart, Whole),
         row(&["ldappasswd"], "", &["-a", "-s"], Apart, Whole),
         row(SAMBA, "", &["-U", "--user"], Either, AfterPercent),
+        row(&["snowsql"], "", &["-p"], Either, Whole),
         row(&["sqlcmd", "bcp", "osql", "tsql", "fisql"], "", &["-P"], Either, Whole),
         row(&["cqlsh", "cypher-shell", "cbq", "couchbase-cli", "rabbitmqadmin", "influx"], "", &["-p"], Apart, Whole),
         row(&["etcdctl", "curlie", "elasticdump"], "", &["--user"], Either, AfterColon),
@@ -341,6 +342,9 @@ pub(super) const READERS: &[(&[&str], &str)] = &[
     (&["su"], ""),
     (&["ansible-vault"], "--vault-password-file=-"),
 ];
+
+/// Those of them that read `name:secret`.
+pub(super) const READERS_OF_PAIRS: &[&str] = &["chpasswd", "chgpasswd"];
 
 /// Programs in which an option that is named like a secret has another value.
 pub(super) const OTHERWISE: &[(&[&str], &str)] = &[

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use super::options::{OTHERWISE, POSITIONS, PRINTERS, Part, READERS, ROWS, Row, SETTERS, Shape};
+use super::forms::SCHEMES;
+use super::options::{
+    OTHERWISE, POSITIONS, PRINTERS, Part, READERS, READERS_OF_PAIRS, ROWS, Row, SETTERS, Shape,
+};
 use crate::names::{Sensitivity, is_exact, is_switch, sensitivity};
 use crate::values::{is_reference, is_secret, looks_secret};
 
@@ -25,6 +28,21 @@ pub(super) fn find(words: &[&str]) -> Vec<Found> {
 pub(super) fn reads_secret(words: &[&str]) -> bool {
     let program = words.first().map_or("", |word| program(word));
     READERS.iter().any(|(programs, word)| programs.contains(&program) && has(words, word))
+}
+
+/// Whether a command reads a name and a secret behind a colon from its standard input.
+pub(super) fn reads_pair(words: &[&str]) -> bool {
+    let program = words.first().map_or("", |word| program(word));
+    READERS_OF_PAIRS.contains(&program)
+}
+
+/// The secret of a pair: `name:secret`.
+pub(super) fn behind_colons(words: &[&str], found: Vec<Found>) -> Vec<Found> {
+    let behind = |(place, part): Found| {
+        let colon = words.get(place).and_then(|word| word.get(part.clone())?.find(':'));
+        (place, colon.map_or(part.start, |at| part.start + at + 1)..part.end)
+    };
+    found.into_iter().map(behind).collect()
 }
 
 /// Finds what a command prints, where what it prints is a secret.
@@ -115,7 +133,7 @@ fn push(part: Part, place: usize, word: &str, from: usize, found: &mut Vec<Found
         Part::Pass => value.strip_prefix("pass:").map(|secret| end - secret.len()..end),
         Part::Cookies => value.contains('=').then_some(from..end),
         Part::Header => value.split_once(':').and_then(|(name, value)| {
-            let value = value.trim_start();
+            let value = behind_scheme(value.trim_start());
             is_secret(sensitivity(name), value).then_some(end - value.len()..end)
         }),
     };
@@ -124,6 +142,13 @@ fn push(part: Part, place: usize, word: &str, from: usize, found: &mut Vec<Found
     };
     let is_option = from == 0 && word.starts_with("--");
     found.extend(secret.filter(|range| is_value(range) && !is_option).map(|range| (place, range)));
+}
+
+/// The value of a header behind the scheme that says how it is read: `Bearer`.
+fn behind_scheme(value: &str) -> &str {
+    let behind =
+        value.split_once(' ').filter(|(scheme, _)| SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()));
+    behind.map_or(value, |(_, credentials)| credentials.trim_start())
 }
 
 fn by_place(program: &str, words: &[&str], found: &mut Vec<Found>) {
@@ -160,6 +185,7 @@ fn by_name(program: &str, words: &[&str], found: &mut Vec<Found>) {
         let said = if is_one { sensitivity(name) } else { Sensitivity::Ordinary };
         if word.contains('=')
             || is_otherwise(program, word)
+            || has_row(program, word, words)
             || !(is_option || is_setting)
             || said < Sensitivity::Perhaps
         {
@@ -180,6 +206,13 @@ pub(super) fn ordinary(words: &[&str]) -> Vec<Found> {
     let program = words.first().map_or("", |word| program(word));
     let behind = |(place, word): (usize, &&str)| Some((place, joined_otherwise(program, word)?..word.len()));
     words.iter().enumerate().skip(1).filter_map(behind).collect()
+}
+
+/// Whether a row of the table tells what is secret of the word behind an option.
+fn has_row(program: &str, option: &str, words: &[&str]) -> bool {
+    let tells =
+        |row: &Row| row.programs.contains(&program) && row.options.contains(&option) && has(words, row.verb);
+    ROWS.iter().any(|row| row.shape != Shape::Joined && tells(row))
 }
 
 fn is_otherwise(program: &str, option: &str) -> bool {
