@@ -118,9 +118,10 @@ impl Workspace {
         self.crates.iter().filter(|one| reached.contains(one.package.as_str())).collect()
     }
 
-    /// Cargo, started at the root.
+    /// Cargo, started at the root, with the dependencies of the lock file and no others. What is no command of Cargo itself, such as
+    /// clippy, takes `--locked` behind its name.
     pub fn cargo(&self) -> Program {
-        Program::cargo().folder(&self.root)
+        Program::cargo().folder(&self.root).arg("--locked")
     }
 
     /// Cargo, building the examples of all crates together, so that what they share with the tests is built once.

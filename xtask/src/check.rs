@@ -33,7 +33,7 @@ fn checks(workspace: &Workspace, chosen: &[&Crate]) -> Vec<Check> {
     }
     let cargo = |command| {
         let packages = chosen.iter().map(|one| format!("--package={}", one.package));
-        workspace.cargo().args([command, "--all-features"]).args(packages)
+        workspace.cargo().args([command, "--locked", "--all-features"]).args(packages)
     };
     let clippy = cargo("clippy").args(["--all-targets", "--keep-going", "--", "-D", "warnings"]);
     checks.push(Check::program(GROUP, "clippy", clippy));

@@ -68,7 +68,7 @@ fn compile(workspace: &Workspace, one: &Crate, set: &FeatureSet) -> Program {
 
 /// `--tests` selects the library, the programs and the integration tests.
 fn lint(workspace: &Workspace, one: &Crate, set: &FeatureSet) -> Program {
-    let clippy = workspace.cargo().args(["clippy", "--package", &one.package, "--tests"]);
+    let clippy = workspace.cargo().args(["clippy", "--locked", "--package", &one.package, "--tests"]);
     clippy.args(&set.flags).args(["--", "-D", "warnings"])
 }
 

@@ -15,6 +15,7 @@ use crate::checks::Check;
 use crate::runner::run_live;
 use testkit::{Program, Stop, Workspace, nearest, no_more};
 
+pub(crate) use build::host;
 use session::{Extent, Session};
 
 const GROUP: &str = "fuzz";

@@ -16,8 +16,14 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     let targets =
         workspace.cargo().args(["fmt", "--all", "--check", "--manifest-path", crate::fuzz::MANIFEST]);
-    let clippy =
-        workspace.cargo().args(["clippy", "--workspace", "--all-targets", "--all-features", "--keep-going"]);
+    let clippy = workspace.cargo().args([
+        "clippy",
+        "--locked",
+        "--workspace",
+        "--all-targets",
+        "--all-features",
+        "--keep-going",
+    ]);
     vec![
         format(workspace),
         Check::program(GROUP, "format of fuzz targets", targets),

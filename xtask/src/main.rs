@@ -28,6 +28,7 @@ mod release;
 mod report;
 mod runner;
 mod runners;
+mod sbom;
 mod setup;
 mod static_programs;
 mod tally;
@@ -96,6 +97,12 @@ const COMMANDS: &[Command] = &[
         arguments: "",
         summary: "check that each crate can be published",
         run: package::run,
+    },
+    Command {
+        name: "sbom",
+        arguments: "[PACKAGE]",
+        summary: "print what a program is made of, in the format of CycloneDX",
+        run: sbom::run,
     },
     Command {
         name: "docs",

@@ -55,7 +55,7 @@ fn flags(root: &Path, home: &Path) -> String {
     all.collect::<Vec<_>>().join(SEPARATOR)
 }
 
-fn cargo_home() -> Result<PathBuf, Stop> {
+pub(crate) fn cargo_home() -> Result<PathBuf, Stop> {
     let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     named("CARGO_HOME")
         .or_else(|| Some(named("HOME")?.join(".cargo")))

@@ -26,6 +26,7 @@ mod names;
 mod no_git;
 mod parsers;
 mod paths;
+mod pinned;
 mod problem;
 mod required;
 mod riddles;
@@ -66,6 +67,7 @@ const CHECKS: &[(&str, CheckTree)] = &[
     ("links in Markdown", markdown::check),
     ("pages of the book", book::check),
     ("no paths of one machine", paths::check),
+    ("Cargo takes the lock file", pinned::check),
     ("blanks and line ends", text::blanks),
     ("nothing starts git", no_git::check),
     ("one name, one meaning", names::check),
@@ -120,9 +122,12 @@ fn judge(tree: &Tree) -> Verdict {
     Verdict::failed(format!("{}\n{} problems", problems.join("\n"), problems.len()))
 }
 
-/// `cargo deny` where it is installed. Its advisories need the network, so they are not checked.
+/// `cargo deny` where it is installed, with the advisories where their database is: `cargo deny fetch` gets it, and the checks need no
+/// network.
 fn cargo_deny(workspace: &Workspace) -> Check {
+    let database = crate::static_programs::cargo_home().is_ok_and(|home| home.join("advisory-dbs").is_dir());
     let deny = workspace.cargo().args(["deny", "--offline", "check", "bans", "licenses", "sources"]);
+    let deny = if database { deny.arg("advisories") } else { deny };
     let installed = Program::cargo().args(["deny", "--version"]);
     Check::new(GROUP, "cargo deny", move |echo| {
         if installed.succeeds() {

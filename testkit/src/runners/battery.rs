@@ -109,8 +109,7 @@ fn check_machine() -> Result<(), Stop> {
 /// Builds the command and puts it where both users reach it.
 fn install(workspace: &Workspace) -> Result<PathBuf, Stop> {
     let failed = |error: &dyn std::fmt::Display| Stop::failed(format!("cannot install the command: {error}"));
-    let arguments =
-        ["install", "--quiet", "--locked", "--force", "--debug", "--path", "crates/cli", "--root"];
+    let arguments = ["install", "--quiet", "--force", "--debug", "--path", "crates/cli", "--root"];
     let build = workspace.cargo().args(arguments).arg(PLACE);
     println!("$ {build}");
     let output = build.run(Echo::Live).map_err(|error| failed(&error))?;

@@ -55,7 +55,7 @@ fn target_folder(workspace: &Workspace) -> PathBuf {
 }
 
 /// The platform that the compiler builds for by default.
-fn host() -> String {
+pub(crate) fn host() -> String {
     let version = Program::new("rustc").arg("-vV").read().unwrap_or_default();
     version
         .lines()

@@ -5,7 +5,7 @@ use testkit::{Json, Program};
 
 /// Checks the licence and the origin of every package that the lock file names for this platform.
 pub(super) fn check(cargo: &Program, deny: &str) -> Verdict {
-    let metadata = match cargo.clone().args(["metadata", "--locked", "--format-version", "1"]).read() {
+    let metadata = match cargo.clone().args(["metadata", "--format-version", "1"]).read() {
         Ok(metadata) => metadata,
         Err(error) => {
             return Verdict::failed(format!(
