@@ -7,6 +7,7 @@
 mod comments;
 mod layer;
 mod letters;
+mod markup;
 mod obfuscation;
 mod quoting;
 mod tables;
@@ -17,7 +18,7 @@ pub(crate) mod triggers;
 use std::ops::Range;
 
 use layer::Layer;
-use obfuscation::Obfuscation::{Comments, Letters, Quoting};
+use obfuscation::Obfuscation::{Comments, Letters, Markup, Quoting};
 
 pub(crate) use obfuscation::{Obfuscation, Obfuscations};
 
@@ -25,11 +26,15 @@ pub(crate) use obfuscation::{Obfuscation, Obfuscations};
 type Pass = fn(&str) -> Option<Layer>;
 
 /// The pass for each kind.
-const PASSES: [(Obfuscation, Pass); 3] =
-    [(Letters, letters::unmask), (Comments, comments::cut), (Quoting, quoting::unquote)];
+const PASSES: [(Obfuscation, Pass); 4] = [
+    (Letters, letters::unmask),
+    (Comments, comments::cut),
+    (Markup, markup::unmark),
+    (Quoting, quoting::unquote),
+];
 
 /// Maximum number of passes: removing one obfuscation can reveal another.
-const MAX_PASSES: usize = 9;
+const MAX_PASSES: usize = 12;
 
 /// A deobfuscated text, with its mapping to the original.
 #[derive(Debug, Default)]

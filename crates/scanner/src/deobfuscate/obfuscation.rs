@@ -9,6 +9,8 @@ pub(crate) enum Obfuscation {
     Comments,
     /// Shell quoting without effect.
     Quoting,
+    /// Marks of quotations and emphasis.
+    Markup,
 }
 
 /// A set of kinds of obfuscation.
@@ -16,7 +18,7 @@ pub(crate) enum Obfuscation {
 pub(crate) struct Obfuscations(u8);
 
 impl Obfuscations {
-    pub(crate) const ALL: Self = Self(0b111);
+    pub(crate) const ALL: Self = Self(0b1111);
 
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0

@@ -1,6 +1,6 @@
 //! Patterns that the prefilter matches on behalf of the deobfuscated view.
 
-use super::obfuscation::Obfuscation::{self, Comments, Letters, Quoting};
+use super::obfuscation::Obfuscation::{self, Comments, Letters, Markup, Quoting};
 
 /// Byte patterns without which the deobfuscated view cannot differ in a relevant way, in the syntax of rules.
 ///
@@ -40,6 +40,12 @@ pub(crate) const TRIGGERS: &[(Obfuscation, &str)] = &[
     (Letters, r"{other-space}[ \t]*[!-~]"),
     // Comments behind visible ASCII on the line, or where a command continues.
     (Comments, r"[!-~][ \t]*<!--|[|\\]\s*<!--"),
+    // Quotations of several lines.
+    (Markup, r"(?:^|\n) {0,3}>[^\n]*\n {0,3}>"),
+    // The box of a task before a fence.
+    (Markup, r"\[[ xX]\][ \t]*(?:```|~~~)"),
+    // Underscores before the first of several emphasised words, or before what begins a command.
+    (Markup, r"(?:^|[\s(\[*>|:])__?_?[0-9A-Za-z/~.$`<\[(][^\n]*?_"),
     // No-op quoting inside a word of `quoting::WORDS`, at its first position.
     (
         Quoting,

@@ -80,6 +80,13 @@ pub(super) enum CodeFrom {
 }
 
 impl Runner {
+    /// Whether a word makes the program read its code from its input.
+    fn reads_input(&self, word: &str) -> bool {
+        let flags = word.strip_prefix('-').filter(|flags| !flags.starts_with('-'));
+        let is_shell = self.programs.first() == SHELLS.first();
+        matches!(word, "-" | "/dev/stdin") || is_shell && flags.is_some_and(|flags| flags.contains('s'))
+    }
+
     /// Returns where a call has its code.
     pub(super) fn code_of(&self, run: &Run<'_>) -> CodeFrom {
         let mut waits = false;
@@ -87,6 +94,10 @@ impl Runner {
             let is_value = std::mem::take(&mut waits);
             if self.no_file.contains(&word.as_str()) {
                 return CodeFrom::Arguments;
+            }
+            // The other words are its arguments.
+            if self.reads_input(&word) {
+                return CodeFrom::Input;
             }
             waits = self.with_value.contains(&word.as_str());
             if !is_value && !word.starts_with(['-', '+']) && !BEFORE_FILE.contains(&word.as_str()) {

@@ -19,7 +19,7 @@ use super::input::PatternId::{self, Rule, Trigger};
 use super::extent::{MatchExtent, Side};
 use super::run::Run;
 use super::tables::{Misses, PackedGram, GramKey, Tables};
-use crate::deobfuscate::Obfuscation::{Comments, Letters, Quoting};
+use crate::deobfuscate::Obfuscation::{Comments, Letters, Markup, Quoting};
 ";
 
 /// Returns the source of the tables for these patterns, in order.

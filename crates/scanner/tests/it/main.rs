@@ -10,6 +10,7 @@ mod facts;
 mod floods;
 mod hostile;
 mod linear;
+mod monotonicity;
 mod properties;
 mod report;
 #[cfg(feature = "rule-files")]

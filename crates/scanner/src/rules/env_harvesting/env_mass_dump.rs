@@ -27,13 +27,13 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "env in a group, piped on or written to a file",
-            regex: r"(?:^|[ \t;&|])(?:\([ \t]*(?:set[ \t]+-o[ \t]+posix[ \t]*;[ \t]*)?(?:env|printenv|set|export[ \t]+-p)[ \t]*\)|\{(?:[ \t]+(?:env|printenv|set|export[ \t]+-p)[ \t]*;)+[ \t]*\})[ \t]*(?:\|&?[ \t]*{run}{sink}\b|>>?[ \t]*[./~$\x22'\w])",
+            regex: r"(?:^|[ \t;&|*])(?:\([ \t]*(?:set[ \t]+-o[ \t]+posix[ \t]*;[ \t]*)?(?:env|printenv|set|export[ \t]+-p)[ \t]*\)|\{(?:[ \t]+(?:env|printenv|set|export[ \t]+-p)[ \t]*;)+[ \t]*\})[ \t]*(?:\|&?[ \t]*{run}{sink}\b|>>?[ \t]*[./~$\x22'\w])",
             regions: Regions::ANY,
             exceptions: &[Exception::Match(r">[ \t]*\d\z")],
         },
         Pattern {
             note: "set, export, declare or compgen, piped on",
-            regex: r"(?:^|[;&|(`'\x22][ \t]*|\$[ \t]+)(?:set|export(?:[ \t]+-p)?|(?:declare|typeset)[ \t]+-(?:x|p|px|xp)|compgen[ \t]+-[ve])[ \t]*\|&?[ \t]*{run}{sink}\b",
+            regex: r"(?:^|[;&|(`'\x22*][ \t]*|[-+$>.)\]][ \t]+)(?:set|export(?:[ \t]+-p)?|(?:declare|typeset)[ \t]+-(?:x|p|px|xp)|compgen[ \t]+-[ve])[ \t]*\|&?[ \t]*{run}{sink}\b",
             regions: Regions::ANY,
             exceptions: &[Exception::After(r"^[-.\w]")],
         },
@@ -45,13 +45,13 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "the environment written to a file",
-            regex: r"(?:^|[;&|(`'\x22][ \t]*|\$[ \t]+)(?:/(?:usr/)?bin/)?(?:env|printenv|set|export[ \t]+-p|(?:declare|typeset)[ \t]+-(?:x|p|px|xp))(?:[ \t]+(?:-0|--null))*[ \t]*(?:[ \t]1|&)?>[>|]?[ \t]*[\w./~$\x22'{]",
+            regex: r"(?:^|[;&|(`'\x22*][ \t]*|[-+$>.)\]][ \t]+)(?:/(?:usr/)?bin/)?(?:env|printenv|set|export[ \t]+-p|(?:declare|typeset)[ \t]+-(?:x|p|px|xp))(?:[ \t]+(?:-0|--null))*[ \t]*(?:[ \t]1|&)?>[>|]?[ \t]*[\w./~$\x22'{]",
             regions: Regions::ANY,
             exceptions: &[Exception::Match(r">[ \t]*/dev/(?:null|stderr|stdout)|>[ \t]*\d")],
         },
         Pattern {
             note: "declare -x or export -p alone on a line",
-            regex: r"(?:^|[;&|(`][ \t]*)(?:(?:declare|typeset)[ \t]+-(?:x|px|xp)|export[ \t]+-p)[ \t]*(?:$|[\r`);])",
+            regex: r"(?:^|[;&|(`*][ \t]*|[-+$>.)\]][ \t]+)(?:(?:declare|typeset)[ \t]+-(?:x|px|xp)|export[ \t]+-p)[ \t]*(?:$|[\r`);*])",
             regions: Regions::ANY,
             exceptions: &[],
         },

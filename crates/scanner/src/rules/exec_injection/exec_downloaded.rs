@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "by a shell of what a variable holds",
-            regex: r#"(?:^|[;&|({][ \t]{0,8})eval[ \t]{1,8}["\x27]?\$\w|\b(?:ba|z|da|k)?sh[ \t]{1,8}-c[ \t]{1,8}["\x27]?\$\w"#,
+            regex: r#"(?:^[ \t]{0,32}|[;&|({][ \t]{0,8})eval[ \t]{1,8}["\x27]?\$\w|\b(?:ba|z|da|k)?sh[ \t]{1,8}-c[ \t]{1,8}["\x27]?\$\w"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[DOWNLOADED],
         },

@@ -94,7 +94,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "each line of what is piped, run as a command",
-            regex: r"\|[ \t]*(?:sudo[ \t]+)?(?:xargs|parallel)[ \t][^\n|;]*?\b{shell}[ \t]+-\w*c[ \t]+[\x22']?(?:\{\}|[%@]|\$[0@*1])[\x22']?[ \t]*(?:$|[\r;&|`)])",
+            regex: r"\|[ \t]*(?:sudo[ \t]+)?(?:xargs|parallel)[ \t][^\n|;]*?\b{shell}[ \t]+-\w*c[ \t]+[\x22']?(?:\{\}|[%@]|\$[0@*1])[\x22']?[ \t]*(?:$|[\r;&|`)*])",
             regions: Regions::ANY,
             exceptions: &[],
         },
@@ -118,7 +118,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a download piped to a program whose name is computed or is a pattern",
-            regex: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}(?:sudo[ \t]+)?[\x22']?(?:\$\{?[0_]\}?[\x22']?[ \t]*(?:$|[-\r;&|)`])|(?:\$\(|`)[ \t]*(?:which|echo|printf|command[ \t]+-v)\b|\$'\\?[\w\\]|/?[\w/]*[?*\[][\w?*\[\]/]*[ \t]*(?:$|[-\r;&)]))",
+            regex: r"(?i)\b{fetch}[ \t]+[^\s|;\\]{gap}{pipe}(?:sudo[ \t]+)?[\x22']?(?:\$\{?[0_]\}?[\x22']?[ \t]*(?:$|[-\r;&|)`*])|(?:\$\(|`)[ \t]*(?:which|echo|printf|command[ \t]+-v)\b|\$'\\?[\w\\]|/?[\w/]*[?*\[][\w?*\[\]/]*[ \t]*(?:$|[-\r;&)]))",
             regions: Regions::but(&[Region::TableRow]),
             exceptions: &[Exception::Match(NO_ADDRESS_AT_ALL)],
         },

@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a substitution that fetches, standing where a command stands",
-            regex: r"(?i)(?:^[ \t]*(?:[$#>%][ \t]+)?|[;&|`][ \t]*|\b(?:then|do|else|run|runs|execute|exec|invoke|call|launch|paste|enter)[ \t]+[`\x22']?)\$\(\s{0,8}{wrapper}*?(?:/[\w/]*?/)??(?:{fetch}|nc|ncat|netcat)\b",
+            regex: r"(?i)(?:^[ \t]*(?:(?:[-+*$#>%]|[0-9]{1,3}[.)]|\[[ xX]\])[ \t]+){0,3}(?:\*\*)?|[;&|`][ \t]*|\b(?:then|do|else|run|runs|execute|exec|invoke|call|launch|paste|enter)[ \t]+[`\x22']?)\$\(\s{0,8}{wrapper}*?(?:/[\w/]*?/)??(?:{fetch}|nc|ncat|netcat)\b",
             regions: Regions::ANY,
             exceptions: &[LONGER_WORD],
         },
@@ -36,7 +36,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a download kept in a variable that is then run",
-            regex: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)\s{0,8}{wrapper}*?(?:/[\w/]*?/)??{fetch}[ \t][^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[\r;&]))",
+            regex: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)\s{0,8}{wrapper}*?(?:/[\w/]*?/)??{fetch}[ \t][^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[\r;&|*]))",
             regions: Regions::ANY,
             exceptions: &[],
         },

@@ -58,7 +58,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a file of the machine is overwritten",
-            regex: r#">[ \t]{0,8}["\x27]?/etc/(?:hosts|fstab|shells|group)["\x27]?[ \t]{0,8}(?:$|[\r;&|)])|\bopen\([ \t]{0,8}["\x27]/etc/[\w./-]{2,40}["\x27][ \t]{0,8},[ \t]{0,8}["\x27](?:w|a|r\+)"#,
+            regex: r#">[ \t]{0,8}["\x27]?/etc/(?:hosts|fstab|shells|group)["\x27]?(?:$|[\s;&|)])|\bopen\([ \t]{0,8}["\x27]/etc/[\w./-]{2,40}["\x27][ \t]{0,8},[ \t]{0,8}["\x27](?:w|a|r\+)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },

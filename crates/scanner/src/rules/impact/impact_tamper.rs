@@ -9,7 +9,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "users, passwords, and libraries that every program loads",
-            regex: r#"(?:>>?|\btee\b(?:[ \t]{1,8}-{1,2}[a-z]{1,8}){0,2})[ \t]{0,8}["\x27]?/etc/(?:passwd|shadow|gshadow|ld\.so\.preload|pam\.d/[\w.-]{1,40})["\x27]?[ \t]{0,8}(?:$|[\r;&|)<`])"#,
+            regex: r#"(?:>>?|\btee\b(?:[ \t]{1,8}-{1,2}[a-z]{1,8}){0,2})[ \t]{0,8}["\x27]?/etc/(?:passwd|shadow|gshadow|ld\.so\.preload|pam\.d/[\w.-]{1,40})["\x27]?(?:$|[\s;&|)<`])"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
@@ -21,7 +21,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a program of the machine, replaced by another",
-            regex: r#"(?:>>?|\b(?:cp|mv|install|ln|tee)[ \t][^\n;&|]{0,160}?)[ \t]{0,8}["\x27]?(?:(?:/usr(?:/local)?)?/s?bin|(?:~|\$HOME)/\.\w{2,8}/bin)/(?:ls|ps|git|ssh|sudo|su|curl|wget|cat|bash|login|top|netstat|passwd|crontab|gpg)["\x27]?[ \t]{0,8}(?:$|[\r;&|)`])"#,
+            regex: r#"(?:>>?|\b(?:cp|mv|install|ln|tee)[ \t][^\n;&|]{0,160}?)[ \t]{0,8}["\x27]?(?:(?:/usr(?:/local)?)?/s?bin|(?:~|\$HOME)/\.\w{2,8}/bin)/(?:ls|ps|git|ssh|sudo|su|curl|wget|cat|bash|login|top|netstat|passwd|crontab|gpg)["\x27]?(?:[ \t]{1,8}-{1,2}[\w=-]{1,40}){0,4}[ \t]{0,8}(?:$|[\r;&|)`<>]|[0-9]>)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },

@@ -15,7 +15,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "login and command records",
-            regex: r#"(?:\b(?:rm|shred|truncate|srm)[ \t][^\n;|&]{0,80}?|>[ \t]{0,8}["\x27]?)/var/log/(?:auth\w{0,4}\.log|secure|wtmp|btmp|lastlog|audit)\b|\brm[ \t]{1,8}(?:-\w{1,8}[ \t]{1,8}){1,3}["\x27]?/var/log(?:/\*?)?["\x27]?[ \t]{0,8}(?:$|[\r;&|)`])"#,
+            regex: r#"(?:\b(?:rm|shred|truncate|srm)[ \t][^\n;|&]{0,80}?|>[ \t]{0,8}["\x27]?)/var/log/(?:auth\w{0,4}\.log|secure|wtmp|btmp|lastlog|audit)\b|\brm[ \t]{1,8}(?:-\w{1,8}[ \t]{1,8}){1,3}["\x27]?/var/log(?:/\*?)?["\x27]?(?:$|[\s;&|)`])"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },

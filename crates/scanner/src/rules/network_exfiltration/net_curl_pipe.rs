@@ -11,7 +11,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "piped to a shell",
             regex: r"(?i)\bcurl[ \t]+[^\s|;]{pipeline}{pipe}{run}{shell}\b",
             regions: Regions::ANY,
-            exceptions: &[Exception::After(r"^(?:[-=:/]\w|\.\w|[=:/]|[-.]?\*)"), IN_A_MESSAGE],
+            exceptions: &[Exception::After(r"^(?:[-=:/]\w|\.\w|[=:/]|[-.]?\*(?:[^*]|\z))"), IN_A_MESSAGE],
         },
         Pattern {
             note: "piped to another interpreter, which reads its program from the pipe",

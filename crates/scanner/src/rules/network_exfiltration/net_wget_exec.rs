@@ -19,7 +19,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "to standard output, through a reader, and run",
             regex: r"(?i:\bwget\b){gap}[ \t](?:-[A-Za-z]*O[ \t]*(?:-|/dev/stdout)|--output-document[= \t](?:-|/dev/stdout)){pipeline}(?:{pipe}{run}{shell}\b|\b(?:exec|eval|system)[ \t]*\()",
             regions: Regions::ANY,
-            exceptions: &[Exception::After(r"^(?:[-=:/]\w|\.\w|[=:/]|[-.]?\*)")],
+            exceptions: &[Exception::After(r"^(?:[-=:/]\w|\.\w|[=:/]|[-.]?\*(?:[^*]|\z))")],
         },
         Pattern {
             note: "run as a substitution",

@@ -24,13 +24,13 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "decoded, kept in a variable, and run",
-            regex: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)[^\n;]*?\b{decoder}[^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[\r;&]))",
+            regex: r"(?i)\b\w{1,32}=[\x22']?(?:\$\(|`)[^\n;]*?\b{decoder}[^\n;]*?[)`][\x22']?{then}(?:(?:eval|source|(?:/[\w/]*/)??{interpreter}[ \t]+-\w*[ce])[ \t]+[\x22']?\$\{?\w|[\x22']?\$\{?\w{1,32}\}?[\x22']?[ \t]*(?:$|[\r;&|*]))",
             regions: Regions::ANY,
             exceptions: &[],
         },
         Pattern {
             note: "escapes printed and run",
-            regex: r"(?:\b(?:eval|{shell}[ \t]+-\w*c)[ \t]+[\x22']?|(?:^|[;&|])[ \t]*)(?:\$\(|`)[ \t]*(?:printf|echo[ \t]+-\w*e\w*)[ \t]+[\x22']?(?:\\(?:x[0-9a-fA-F]{2}|[0-7]{3})){2}",
+            regex: r"(?:\b(?:eval|{shell}[ \t]+-\w*c)[ \t]+[\x22']?|(?:^|[;&|]|\*\*|[-+*$#>%.)\]][ \t])[ \t]*)(?:\$\(|`)[ \t]*(?:printf|echo[ \t]+-\w*e\w*)[ \t]+[\x22']?(?:\\(?:x[0-9a-fA-F]{2}|[0-7]{3})){2}",
             regions: Regions::ANY,
             exceptions: &[],
         },
@@ -42,7 +42,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "decoded in a substitution that stands where a command stands",
-            regex: r"(?i)(?:^[ \t]*(?:[$#>%][ \t]+)?|[;&|][ \t]*|\b(?:then|do|else|run|execute)[ \t]+)(?:\$\(|\.[ \t]+<\()[^\n)]*?\b{decoder}",
+            regex: r"(?i)(?:^[ \t]*(?:(?:[-+*$#>%]|[0-9]{1,3}[.)]|\[[ xX]\])[ \t]+){0,3}(?:\*\*)?|[;&|][ \t]*|\b(?:then|do|else|run|execute)[ \t]+)(?:\$\(|\.[ \t]+<\()[^\n)]*?\b{decoder}",
             regions: Regions::ANY,
             exceptions: &[],
         },

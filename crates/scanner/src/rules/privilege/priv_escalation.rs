@@ -27,7 +27,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a shell or the list of users, opened to all",
-            regex: r#"\bchmod[ \t]{1,8}(?:-R[ \t]{1,8})?(?:(?:u\+s|ug\+s|[4-7][0-7]{3})[ \t]{1,8}["\x27]?(?:/usr)?/bin/(?:ba|da|z)?sh\b|(?:0?666|0?777|[ago]{1,3}\+r?w\w?)[ \t]{1,8}["\x27]?/etc/(?:passwd|shadow|sudoers)\b|(?:0?777|a\+rwx)[ \t]{1,8}["\x27]?/["\x27]?[ \t]{0,8}(?:$|[\r;&|)`]))"#,
+            regex: r#"\bchmod[ \t]{1,8}(?:-R[ \t]{1,8})?(?:(?:u\+s|ug\+s|[4-7][0-7]{3})[ \t]{1,8}["\x27]?(?:/usr)?/bin/(?:ba|da|z)?sh\b|(?:0?666|0?777|[ago]{1,3}\+r?w\w?)[ \t]{1,8}["\x27]?/etc/(?:passwd|shadow|sudoers)\b|(?:0?777|a\+rwx)[ \t]{1,8}["\x27]?/["\x27]?(?:$|[\s;&|)`]))"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
