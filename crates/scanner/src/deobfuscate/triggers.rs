@@ -45,7 +45,7 @@ pub(crate) const TRIGGERS: &[(Obfuscation, &str)] = &[
     // The box of a task before a fence.
     (Markup, r"\[[ xX]\][ \t]*(?:```|~~~)"),
     // Underscores before the first of several emphasised words, or before what begins a command.
-    (Markup, r"(?:^|[\s(\[*>|:])__?_?[0-9A-Za-z/~.$`<\[(][^\n]*?_"),
+    (Markup, r"(?:^|[\s(\[*>|:])__?_?[0-9A-Za-z/~.$`<\[(\{][^\n]*?_"),
     // No-op quoting inside a word of `quoting::WORDS`, at its first position.
     (
         Quoting,

@@ -99,6 +99,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "backticks are a substitution in a fence, and a code span in prose",
     ),
     ("a fence around it", "EXEC_CLONED", "in a fence, its sentence is no command"),
+    ("a fence around it", "EXEC_PIPE_BASH", "in a fence, its sentence is no command"),
     ("a fence around it", "EXEC_SAVED", "in a fence, its sentence is no command"),
     ("a fence around it", "EXFIL_SECRET", "in a fence, its sentence is no command"),
     ("a list item", "OBF_BASE64_LONG", "indented lines of letters are not one text"),
