@@ -383,6 +383,7 @@ fn may(skill: &LoadedSkill) -> BTreeSet<String> {
 /// Returns what runs and what was found, which is known for every readable skill.
 fn of_a_report(report: &SkillReport) -> BTreeSet<String> {
     let runs = report.surfaces.iter().map(|one| format!("{} in {}: {}", one.kind.name(), one.path, one.text));
-    let found = report.findings.iter().map(|one| format!("{} {} in {}", one.severity, one.rule_id, one.path));
+    let found = report.findings.iter().flat_map(|attack| [attack].into_iter().chain(&attack.also));
+    let found = found.map(|one| format!("{} {} in {}", one.severity, one.rule_id, one.path));
     runs.chain(found).collect()
 }

@@ -7,7 +7,7 @@ use stockade_output::{Hidden, SourceProfile, Strategy, extract};
 use stockade_sanitize::{SanitizeOptions, sanitize, strip_invisible};
 use stockade_scanner::{Scanner, Severity};
 
-use crate::skill::finding::kept;
+use crate::skill::finding::detached;
 use crate::skill::{Reading, SkillFinding};
 
 /// Maximum number of listed findings.
@@ -71,7 +71,7 @@ pub fn admit_result(
         let report = scanner.scan(text);
         cut |= report.truncated;
         for finding in &report.findings {
-            let kept = kept(finding, tool, 0, reading);
+            let kept = detached(finding, tool, 0, reading);
             let is_there =
                 |one: &SkillFinding| one.rule_id == kept.rule_id && one.matched_text == kept.matched_text;
             if reading == Reading::Written || !findings.iter().any(is_there) {

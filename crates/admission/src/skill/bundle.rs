@@ -146,7 +146,7 @@ fn scan_others(folder: &Path, main: &Path, scanner: &Scanner, options: &FileOpti
 fn see(folder: &Path, file: FileScan<'_>) -> Seen {
     let below = file.path.strip_prefix(folder).unwrap_or(file.path);
     let name = shown(below);
-    let findings = file.report.findings.iter().map(|found| kept(found, &name, 0, Reading::Written)).collect();
+    let findings = file.report.groups().iter().map(|group| kept(group, &name, 0, Reading::Written)).collect();
     let cut = file.report.truncated;
     let surfaces = file_surfaces(&file, below);
     Seen { name, findings, cut, surfaces, gap: file.gap }

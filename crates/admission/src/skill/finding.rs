@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use stockade_scanner::{Finding, ScanReport, Severity};
+use stockade_scanner::{Finding, FindingGroup, ScanReport, Severity};
 
 /// Maximum number of listed findings.
 const MAX_FINDINGS: usize = 1000;
@@ -42,6 +42,9 @@ pub struct SkillFinding {
     /// The remedy.
     #[serde(rename = "remediation")]
     pub remedy: String,
+    /// Findings of other rules about the same attack, none of them more severe.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Self>,
 }
 
 /// A command elsewhere in the file that belongs to an attack.
@@ -136,8 +139,8 @@ impl Findings {
     /// Adds the new findings of a report. The text has `lines_before` lines before it in its file.
     pub(crate) fn add(&mut self, report: &ScanReport<'_>, path: &str, lines_before: usize, reading: Reading) {
         self.cut |= report.truncated;
-        for finding in &report.findings {
-            self.push(kept(finding, path, lines_before, reading));
+        for group in report.groups() {
+            self.push(kept(&group, path, lines_before, reading));
         }
     }
 
@@ -147,15 +150,23 @@ impl Findings {
         findings.into_iter().for_each(|finding| self.push(finding));
     }
 
-    fn push(&mut self, finding: SkillFinding) {
+    fn push(&mut self, mut finding: SkillFinding) {
         self.worst = self.worst.max(Some(finding.severity));
-        let SkillFinding { path, rule_id, matched_text, reading, .. } = &finding;
-        let key = (path.clone(), rule_id.clone(), matched_text.clone());
-        // A repetition in the text is a second finding; a repetition by a second reading is not.
-        let new = self.seen.insert(key) || *reading == Reading::Written;
-        if new {
+        let is_new = self.is_new(&finding);
+        finding.also.retain(|other| self.is_new(other));
+        if is_new {
             self.list.push(finding);
+        } else {
+            // The attack is known, and another rule found it in this reading alone.
+            finding.also.into_iter().for_each(|other| self.list.push(other));
         }
+    }
+
+    /// Whether a finding is to be listed. A repetition in the text is a second finding; a repetition by a second reading is not.
+    fn is_new(&mut self, finding: &SkillFinding) -> bool {
+        let SkillFinding { path, rule_id, matched_text, reading, .. } = finding;
+        let key = (path.clone(), rule_id.clone(), matched_text.clone());
+        self.seen.insert(key) || *reading == Reading::Written
     }
 
     pub(crate) const fn worst(&self) -> Option<Severity> {
@@ -169,8 +180,24 @@ impl Findings {
     }
 }
 
+/// Detaches the findings of an attack from their text.
+pub(crate) fn kept(
+    group: &FindingGroup<'_, '_>,
+    path: &str,
+    lines_before: usize,
+    reading: Reading,
+) -> SkillFinding {
+    let also = group.others.iter().map(|other| detached(other, path, lines_before, reading)).collect();
+    SkillFinding { also, ..detached(group.main, path, lines_before, reading) }
+}
+
 /// Detaches a finding from its text.
-pub(crate) fn kept(finding: &Finding<'_>, path: &str, lines_before: usize, reading: Reading) -> SkillFinding {
+pub(crate) fn detached(
+    finding: &Finding<'_>,
+    path: &str,
+    lines_before: usize,
+    reading: Reading,
+) -> SkillFinding {
     SkillFinding {
         path: path.to_owned(),
         rule_id: finding.rule_id.to_owned(),
@@ -188,5 +215,6 @@ pub(crate) fn kept(finding: &Finding<'_>, path: &str, lines_before: usize, readi
             column: step.column,
         }),
         remedy: finding.remedy.to_owned(),
+        also: Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use stockade_scanner::{Scanner, Severity};
 use stockade_skill::{SkillFrame, substitute};
 use thiserror::Error;
 
-use super::finding::{Reading, SkillFinding, kept};
+use super::finding::{Reading, SkillFinding, detached};
 
 /// Arguments that cannot be put into a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -51,7 +51,7 @@ pub(crate) fn prompt(
 fn critical(scanner: &Scanner, text: &str) -> Vec<SkillFinding> {
     let report = scanner.scan(text);
     let critical = report.findings.iter().filter(|finding| finding.severity >= Severity::Critical);
-    critical.map(|finding| kept(finding, "arguments", 0, Reading::Cleaned)).collect()
+    critical.map(|finding| detached(finding, "arguments", 0, Reading::Cleaned)).collect()
 }
 
 fn is_same(left: &SkillFinding, right: &SkillFinding) -> bool {

@@ -144,6 +144,11 @@ pub(crate) fn push_finding(out: &mut String, finding: &SkillFinding, styles: Sty
         )
         .ok();
     }
+    for other in &finding.also {
+        let (severity, id) = (other.severity, escape(&other.rule_id));
+        let (at, description) = (other.line, escape(&other.description));
+        writeln!(out, "    {frame}={reset} also: {severity} {id} in line {at}: {description}").ok();
+    }
     writeln!(out, "    {frame}={reset} fix: {}", escape(&finding.remedy)).ok();
 }
 

@@ -11,7 +11,7 @@ use super::layer::{Editor, Layer};
 /// Maximum number of marks of quotations before a line.
 const MAX_DEPTH: usize = 8;
 
-/// Boxes of tasks.
+/// What a list item begins with if it is a task, done or not.
 const BOXES: [&str; 3] = ["[ ]", "[x]", "[X]"];
 
 /// Maximum number of open emphases of a line.
