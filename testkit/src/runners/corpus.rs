@@ -3,9 +3,12 @@
 //!
 //! The folder contains skills and a `manifest.json` with the path, the label and the attacked lines of each. The
 //! skills are only read: nothing in them is run. With `--evasions`, each malicious skill is rewritten in many
-//! equivalent ways, and the table shows how many of those are still reported.
+//! equivalent ways, and the table shows how many of those are still reported. A second table shows what each rule finds
+//! outside the campaign in which it finds most; a rule that finds one campaign alone was fitted to it.
 
+mod campaigns;
 mod evasions;
+mod literals;
 mod skill;
 
 use std::collections::BTreeMap;
@@ -69,7 +72,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     } else {
         let scores = scores(&skills, &found);
         print!("{}", table(&scores));
-        missed(&scores)
+        let (rules, fitted) = campaigns::judge(&skills, &found);
+        print!("{rules}");
+        let named = literals::judge(&skills, &folder, &workspace.root.join("crates/scanner/src/rules"))?;
+        missed(&scores).into_iter().chain(fitted).chain(named).collect()
     };
     missed.iter().for_each(|line| println!("MISSED {line}"));
     if missed.is_empty() { Ok(()) } else { Err(Stop::reported()) }
@@ -89,7 +95,8 @@ fn scan(workspace: &Workspace, folder: &Path) -> Result<BTreeMap<String, Vec<Fou
     let mut found: BTreeMap<String, Vec<Found>> = BTreeMap::new();
     for row in &rows {
         if let Some((skill, one)) = Found::of(row, folder) {
-            found.entry(skill).or_default().push(one);
+            let others = one.others(row);
+            found.entry(skill).or_default().extend([one].into_iter().chain(others));
         }
     }
     Ok(found)

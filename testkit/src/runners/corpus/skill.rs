@@ -13,8 +13,10 @@ const GATE: &[&str] = &["wild", "fixture", "synthetic"];
 pub(super) struct Skill {
     /// Where it lies, below the corpus.
     pub(super) folder: String,
-    tier: String,
-    category: String,
+    pub(super) tier: String,
+    pub(super) category: String,
+    /// The attacks of one origin, if the label names it.
+    pub(super) campaign: String,
     /// The lines of its attack, by file, where the label knows them.
     pub(super) attack: BTreeMap<String, Vec<usize>>,
 }
@@ -23,6 +25,7 @@ pub(super) struct Skill {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) is_critical: bool,
+    pub(super) rule: String,
     /// The file, below its skill.
     pub(super) file: String,
     /// From 1.
@@ -47,7 +50,13 @@ impl Skill {
             _ => BTreeMap::new(),
         };
         let text = |key: &str| row.at(key).text().to_owned();
-        Self { folder: text("dir"), tier: text("tier"), category: text("category"), attack }
+        Self {
+            folder: text("dir"),
+            tier: text("tier"),
+            category: text("category"),
+            campaign: text("campaign"),
+            attack,
+        }
     }
 
     /// Whether it attacks in a way that the figures speak of.
@@ -80,10 +89,24 @@ impl Found {
         let (kind, id, file) = (parts.next()?, parts.next()?, parts.next()?);
         let found = Self {
             is_critical: row.at("severity").text() == "CRITICAL",
+            rule: row.at("ruleId").text().to_owned(),
             file: file.to_owned(),
             line: number(row.at("lineNumber"))?,
         };
         Some((format!("{kind}/{id}"), found))
+    }
+
+    /// Returns what other rules found of the same attack.
+    pub(super) fn others(&self, row: &Json) -> Vec<Self> {
+        let other = |other: &Json| {
+            Some(Self {
+                is_critical: other.at("severity").text() == "CRITICAL",
+                rule: other.at("ruleId").text().to_owned(),
+                file: self.file.clone(),
+                line: number(other.at("lineNumber"))?,
+            })
+        };
+        row.at("also").items().iter().filter_map(other).collect()
     }
 }
 
@@ -110,9 +133,10 @@ mod tests {
         let skill = Skill::of(&row.unwrap());
         assert_eq!(skill.sets(), ["wild", "malicious", "malicious: x"]);
         assert_eq!(skill.attack["SKILL.md"], [3, 4]);
-        let line = r#"{"path": "/c/malicious/M-1/a/b.sh", "severity": "WARN", "lineNumber": 7}"#;
+        let line =
+            r#"{"path": "/c/malicious/M-1/a/b.sh", "ruleId": "A", "severity": "WARN", "lineNumber": 7}"#;
         let found = Found::of(&Json::parse(line).unwrap(), Path::new("/c"));
-        let expected = Found { is_critical: false, file: "a/b.sh".to_owned(), line: 7 };
+        let expected = Found { is_critical: false, rule: "A".to_owned(), file: "a/b.sh".to_owned(), line: 7 };
         assert_eq!(found, Some(("malicious/M-1".to_owned(), expected)));
     }
 }
