@@ -9,6 +9,7 @@ mod arrows;
 mod book;
 mod cycles;
 mod dependencies;
+mod doors;
 mod floors;
 mod fuzz_targets;
 mod generated;
@@ -68,6 +69,7 @@ const CHECKS: &[(&str, CheckTree)] = &[
     ("pages of the book", book::check),
     ("no paths of one machine", paths::check),
     ("Cargo takes the lock file", pinned::check),
+    ("one door for own files", doors::check),
     ("blanks and line ends", text::blanks),
     ("nothing starts git", no_git::check),
     ("one name, one meaning", names::check),

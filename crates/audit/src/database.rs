@@ -2,8 +2,9 @@
 //! beside it.
 #![expect(clippy::disallowed_methods, reason = "waits for other processes, and looks for journals")]
 
+use std::fs::Metadata;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stockade_files::check_regular;
 use stockade_text::push_percent_encoded;
@@ -11,6 +12,7 @@ use stockade_text::push_percent_encoded;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 
 use crate::private::create_private;
+use crate::trail_file::{is_writable, other_owner};
 
 /// How long a process waits for another one that holds the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -44,15 +46,36 @@ impl OpenError {
 /// When the file cannot be created or opened, or other processes keep it locked for five seconds.
 pub fn open(path: &Path) -> Result<Connection, OpenError> {
     // Creating it takes two calls of the kernel where it is there, and looking whether it is takes one.
-    if !std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
-        check_regular(path)?;
-        create_private(path)?;
+    match std::fs::symlink_metadata(path) {
+        // SQLite writes to the file as soon as it is asked for the journal.
+        Ok(found) if found.is_file() => check_own(&found)?,
+        _ => {
+            check_regular(path)?;
+            // SQLite would take over a journal that is there already, whatever user can write to it.
+            if let Ok(found) = std::fs::symlink_metadata(journal(path)) {
+                check_own(&found)?;
+            }
+            create_private(path)?;
+        }
     }
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
     // SQLite does not wait for locks while it changes the journal mode, which the first process does.
     while_busy(|| connection.pragma_update(None, "journal_mode", "WAL"))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     Ok(connection)
+}
+
+/// Refuses a file that another user owns or may write to.
+fn check_own(found: &Metadata) -> io::Result<()> {
+    let why = match other_owner(found) {
+        Some(owner) => format!("it belongs to user {owner}, who could change it"),
+        None if is_writable(found) => {
+            "it is writable by other users, who could change it; review it, then run `chmod 600` on it"
+                .to_owned()
+        }
+        None => return Ok(()),
+    };
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
 /// Opens a database that others write to, read-only. Nothing is created.
@@ -82,9 +105,14 @@ fn is_out_of_reach(error: &Error) -> bool {
 }
 
 fn has_journal(path: &Path) -> bool {
+    std::fs::metadata(journal(path)).is_ok_and(|found| found.len() > 0)
+}
+
+/// The journal of a database, in which its newest rows are.
+pub(crate) fn journal(path: &Path) -> PathBuf {
     let mut journal = path.as_os_str().to_owned();
     journal.push("-wal");
-    std::fs::metadata(journal).is_ok_and(|found| found.len() > 0)
+    journal.into()
 }
 
 /// Escapes a path for a URI.

@@ -195,11 +195,22 @@ pub enum Displaced {
     Linked,
     /// Other users may write to it.
     Writable,
+    /// It belongs to another user, who is not root.
+    OfAnother {
+        /// The owner.
+        owner: u32,
+    },
 }
 
 impl fmt::Display for Displaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::OfAnother { owner } => {
+                return write!(
+                    f,
+                    "belongs to user {owner}, who could change it; name another trail, or run it as that user"
+                );
+            }
             Self::Gone => {
                 "was deleted or renamed while it was open, so nothing more can be recorded; restore it, or open a \
                  new trail"

@@ -7,14 +7,15 @@ mod seek;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::ops::ControlFlow;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
+use stockade_files::{OwnAccess, open_own};
 
 use crate::error::AuditError;
 use crate::kind::EventPhase;
@@ -48,22 +49,13 @@ pub(crate) struct JsonLines {
 impl JsonLines {
     /// Opens the file, or creates it. Its folder must exist.
     pub(crate) fn open(path: &Path) -> Result<Self, AuditError> {
-        let open = |path: &Path| {
-            let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-            let mut options = OpenOptions::new();
-            options
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .mode(0o600)
-                .custom_flags(flags)
-                .open(path)
-        };
+        let open = |path: &Path| open_own(path, OwnAccess::Keep);
         let failed = |error| unusable(path, "opening it", error);
         let file = open(path).map_err(failed)?;
         let head = open(&head_path(path)).map_err(failed)?;
-        Self::of(path, file, head)
+        let trail = Self::of(path, file, head)?;
+        trail.place.check_found()?;
+        Ok(trail)
     }
 
     /// Opens the file to read it alone.

@@ -1,16 +1,12 @@
 //! Files and folders that their owner alone may read, where a user keeps the state of programs (the XDG state folder).
 #![expect(clippy::disallowed_methods, reason = "creates them")]
 
-#[cfg(feature = "sqlite")]
-use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
-#[cfg(feature = "sqlite")]
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "sqlite")]
-use rustix::fs::OFlags;
+use stockade_files::{OwnAccess, open_own};
 use stockade_files::{OwnedPath, check_owned_once};
 
 /// Returns the folder for what is kept between runs, from the variables of the environment: `stockade` in
@@ -73,10 +69,7 @@ pub fn create_private_folder(folder: &Path) -> io::Result<()> {
 /// Creates a file if it is not there.
 #[cfg(feature = "sqlite")]
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600);
-    // Nothing is created where a link leads, and no pipe waits for a reader.
-    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()).open(path).map(drop)
+    open_own(path, OwnAccess::Keep).map(drop)
 }
 
 #[cfg(test)]

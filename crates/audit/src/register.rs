@@ -7,9 +7,9 @@
 
 mod known;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use known::Written;
 #[cfg(feature = "sqlite")]
 pub(crate) use known::mark_of_run;
 pub(crate) use known::{Known, Rotation, with_seal};
-use stockade_files::open_regular;
+use stockade_files::{OwnAccess, open_own, open_regular};
 use stockade_text::to_hex;
 
 /// Size of a slot in bytes. A state needs a few thousand.
@@ -44,14 +44,11 @@ pub(crate) struct Locked<'r>(&'r File);
 impl Register {
     /// Opens or creates the state file of the trail at this path.
     pub(crate) fn open(folder: &Path, trail: &Path) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
         let path = file_of(folder, trail);
-        let opened = match options.open(&path) {
+        let opened = match open_own(&path, OwnAccess::Keep) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 create_private_folder(folder)?;
-                options.open(&path)
+                open_own(&path, OwnAccess::Keep)
             }
             opened => opened,
         };

@@ -4,10 +4,9 @@
     reason = "reads and writes the file of checkpoints, and asks how much time has passed"
 )]
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::ControlFlow;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -21,7 +20,7 @@ use crate::register::{Known, Register};
 use crate::rotation;
 use crate::store::{Seal, Store};
 use crate::verify::Beside;
-use stockade_files::open_regular;
+use stockade_files::{OwnAccess, open_own, open_regular};
 use stockade_text::Timestamp;
 
 /// How many records there are at most between two checkpoints.
@@ -340,9 +339,7 @@ pub(crate) fn read_checkpoints(path: &Path) -> io::Result<String> {
 
 /// Puts a text at the end of a file, and on the disk.
 pub(crate) fn append(path: &Path, text: &str) -> io::Result<()> {
-    let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-    let mut options = OpenOptions::new();
-    let mut file = options.append(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
+    let mut file = open_own(path, OwnAccess::Append)?;
     let before = file.metadata()?.len();
     if let Err(error) = file.write_all(text.as_bytes()) {
         // Half a checkpoint would be in the way of the next.
@@ -354,8 +351,7 @@ pub(crate) fn append(path: &Path, text: &str) -> io::Result<()> {
 
 /// Cuts off everything behind the checkpoints.
 fn cut(path: &Path, length: u64) -> io::Result<()> {
-    let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-    let file = OpenOptions::new().write(true).custom_flags(flags).open(path)?;
+    let file = open_own(path, OwnAccess::Change)?;
     file.set_len(length)?;
     file.sync_data()
 }

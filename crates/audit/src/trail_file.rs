@@ -1,14 +1,15 @@
 //! Whether a path still means the file that is open: a record in a file that is nowhere any more is no record.
 #![expect(clippy::disallowed_methods, reason = "looks at the file of the trail")]
 
-use std::fs::{self, Metadata};
 #[cfg(feature = "sqlite")]
-use std::fs::{File, OpenOptions};
+use std::fs::File;
+use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-#[cfg(feature = "sqlite")]
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+#[cfg(feature = "sqlite")]
+use stockade_files::{OwnAccess, open_own};
 
 use crate::error::{AuditError, Displaced};
 
@@ -22,6 +23,8 @@ pub(crate) struct TrailFile {
     is_linked: bool,
     /// Whether other users may write to it.
     is_writable: bool,
+    /// The other user that it belongs to.
+    other_owner: Option<u32>,
 }
 
 /// The write-ahead log of a database, which is synced here and not by SQLite.
@@ -47,8 +50,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// Opens the log, which SQLite has created, and syncs its folder if nothing was written to it yet.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+        let file = open_own(path, OwnAccess::Read)?;
         let found = file.metadata()?;
         if found.len() == 0 {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -73,8 +75,13 @@ impl Journal {
 }
 
 /// Whether other users may write to a file.
-fn is_writable(found: &Metadata) -> bool {
+pub(crate) fn is_writable(found: &Metadata) -> bool {
     found.mode() & 0o022 != 0
+}
+
+/// The owner of a file that belongs neither to this user nor to root.
+pub(crate) fn other_owner(found: &Metadata) -> Option<u32> {
+    Some(found.uid()).filter(|owner| *owner != 0 && *owner != rustix::process::geteuid().as_raw())
 }
 
 /// Returns what is wrong with the permissions of a trail.
@@ -98,12 +105,18 @@ impl TrailFile {
             inode: open.ino(),
             is_linked: open.nlink() > 1,
             is_writable: is_writable(open),
+            other_owner: other_owner(open),
         }
     }
 
     /// Checks that the file had no other name when it was found, see [`TrailFile::check`].
-    #[cfg(feature = "sqlite")]
     pub(crate) fn check_found(&self) -> Result<(), AuditError> {
+        if let Some(owner) = self.other_owner {
+            return Err(AuditError::Displaced {
+                path: self.path.clone(),
+                how: Displaced::OfAnother { owner },
+            });
+        }
         match self.is_linked {
             true => Err(AuditError::Displaced { path: self.path.clone(), how: Displaced::Linked }),
             false if self.is_writable => {

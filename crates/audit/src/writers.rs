@@ -4,13 +4,14 @@
 //! it ends, and no other process can be mistaken for it, as could happen with its number.
 #![expect(clippy::disallowed_methods, reason = "creates, locks and removes the files of the writers")]
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use stockade_files::{OwnAccess, open_own};
 
 use crate::lock_wait::open_at_once;
 use crate::name::new_name;
@@ -69,7 +70,7 @@ pub(crate) fn is_alive(folder: &Path, name: &str) -> bool {
 }
 
 fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+    open_own(path, OwnAccess::Create)
 }
 
 /// Removes the files of writers that are gone. `own` is the name of a writer that is known to be there.

@@ -2,13 +2,14 @@
 #![expect(clippy::disallowed_methods, reason = "reads and replaces the file that it is asked to keep")]
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Gid, OFlags, Uid};
+use rustix::fs::{Gid, Uid};
 
+use crate::own_file::{OwnAccess, open_own};
 use crate::owned_path::{NotOwned, check_owned};
 
 /// A text file that is only replaced as a whole: no reader, crash or full disk leaves half of it.
@@ -140,12 +141,7 @@ impl KeptFile {
     }
 
     fn open(&self) -> Result<Option<(String, Metadata)>, KeptFileError> {
-        let opened = OpenOptions::new()
-            .read(true)
-            // NONBLOCK: do not wait for a writer if it is a pipe.
-            .custom_flags(flags(OFlags::NOFOLLOW | OFlags::NONBLOCK))
-            .open(&self.path);
-        let file = match opened {
+        let file = match open_own(&self.path, OwnAccess::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(_) if fs::symlink_metadata(&self.path).is_ok_and(|found| found.is_symlink()) => {
@@ -176,11 +172,7 @@ impl KeptFile {
 
     /// Waits for other writers. Dropping the returned file releases the lock.
     fn lock(&self) -> io::Result<File> {
-        let file = |path: &Path| {
-            let mut options = OpenOptions::new();
-            options.write(true).create(true).truncate(false).mode(0o600);
-            options.custom_flags(flags(OFlags::NOFOLLOW)).open(path)
-        };
+        let file = |path: &Path| open_own(path, OwnAccess::Keep);
         let lock = match &self.lock {
             LockedAt::Beside => file(&self.beside(".lock")?)?,
             LockedAt::File(path) => file(path)?,
@@ -198,7 +190,7 @@ impl KeptFile {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+        let mut file = open_own(&new, OwnAccess::Create)?;
         file.write_all(text)?;
         if let Some(old) = old {
             let made = file.metadata()?;
@@ -225,10 +217,6 @@ impl KeptFile {
         hidden.push(ending);
         Ok(self.path.with_file_name(hidden))
     }
-}
-
-fn flags(flags: OFlags) -> i32 {
-    flags.bits().cast_signed()
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 #![expect(clippy::disallowed_methods, reason = "keeps a file beside the audit trail, and reads the clock")]
 
 use std::fs;
-use std::path::PathBuf;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use stockade_files::KeptFile;
-use stockade_files::check_owned_once;
+use stockade_files::{KeptFile, OwnAccess, check_owned_once, open_own};
 use stockade_guard::audit::AuditTrail;
 
 use super::Harness;
@@ -41,12 +41,16 @@ pub fn note(harness: &Harness, origin: &Origin) {
     };
     let line = format!("{}\n", session_id(origin).unwrap_or_default());
     // Only the first call of all finds no directory.
-    if fs::write(&path, &line).is_err()
+    if replace(&path, &line).is_err()
         && let Some(folder) = path.parent()
     {
         fs::create_dir_all(folder).ok();
-        fs::write(&path, &line).ok();
+        replace(&path, &line).ok();
     }
+}
+
+fn replace(path: &Path, line: &str) -> io::Result<()> {
+    open_own(path, OwnAccess::Replace)?.write_all(line.as_bytes())
 }
 
 /// Returns when the hook was last called, and in which session.

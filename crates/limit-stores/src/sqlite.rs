@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use stockade_audit::{database, private::default_state_folder};
+use stockade_files::check_owned_once;
 use stockade_limits::store::{
     AgentLimits, Change, LimitAnswer, LimitOperation, LimitStore, StateStore, StoreError,
 };
@@ -104,6 +105,8 @@ impl SqliteStore {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         const DOING: &str = "opening the file of limits";
         let failed = |error| unavailable(DOING, error);
+        // What another user could replace is not obeyed, and nothing is created beside it.
+        check_owned_once(path).map_err(|error| unavailable(DOING, error))?;
         // The file is opened first, so that nothing is created beside a file that is not a store.
         let mut connection = connect(path).map_err(|error| unavailable(DOING, error))?;
         let lock = FairLock::beside(path).map_err(|error| unavailable(DOING, error))?;

@@ -12,15 +12,14 @@
     reason = "keeps files beside the audit trail, reads the clock, and waits"
 )]
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use stockade_files::KeptFile;
+use stockade_files::{KeptFile, OwnAccess, open_own};
 use stockade_guard::audit::{new_name, private};
 use stockade_text::{escape_path, to_printable_json, with_causes};
 
@@ -244,10 +243,7 @@ pub fn may_be_answered() -> bool {
 }
 
 fn open_lock(path: &Path, creates: bool) -> std::io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(creates).truncate(false).mode(0o600);
-    options.custom_flags(flags.bits().cast_signed()).open(path)
+    open_own(path, if creates { OwnAccess::Keep } else { OwnAccess::Change })
 }
 
 fn folder() -> Result<PathBuf, StateError> {

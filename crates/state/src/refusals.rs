@@ -2,14 +2,12 @@
 //! line for each refusal, which is appended without waiting for the disk, since a lost line only shortens a text.
 #![expect(clippy::disallowed_methods, reason = "keeps a file beside the audit trail, and reads the clock")]
 
-use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use stockade_files::check_owned_once;
+use stockade_files::{OwnAccess, check_owned_once, open_own};
 use stockade_guard::audit::private;
 
 /// Maximum size of the file in bytes. A longer one is emptied.
@@ -31,11 +29,7 @@ fn counted(session: &str, rule: &str, now: u64) -> Option<u32> {
     private::create_private_folder(&folder).ok()?;
     let path = folder.join("refusals");
     check_owned_once(&path).ok()?;
-    let mut options = OpenOptions::new();
-    // Neither a symlink is followed nor a pipe waited for.
-    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    options.read(true).append(true).create(true).mode(0o600).custom_flags(flags.bits().cast_signed());
-    let mut file: File = options.open(path).ok()?;
+    let mut file = open_own(&path, OwnAccess::Append).ok()?;
     let mut bytes = Vec::new();
     (&file).take(MAX_COUNTS_BYTES + 1).read_to_end(&mut bytes).ok()?;
     if u64::try_from(bytes.len()).ok()? > MAX_COUNTS_BYTES {

@@ -4,7 +4,8 @@ use super::problem::Problem;
 use super::tree::{Tree, numbered};
 
 /// Commands of Cargo that would choose other versions of dependencies than the lock file has.
-const CHOOSING: &[&str] = &["cargo build", "cargo check", "cargo install", "cargo run", "cargo rustc", "cargo test"];
+const CHOOSING: &[&str] =
+    &["cargo build", "cargo check", "cargo install", "cargo run", "cargo rustc", "cargo test"];
 
 /// Files whose lines are run where programs are built or installed.
 const RUN: &[&str] = &[".github/", ".ci/", "action.yml", "packages/", "README.md"];

@@ -2,17 +2,17 @@
 #![expect(clippy::disallowed_methods, reason = "locks files, and waits on a thread")]
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use stockade_files::{OwnAccess, open_own};
 
 /// A lock between processes, beside a database.
 ///
@@ -185,11 +185,7 @@ fn beside(database: &Path, suffix: &str) -> OsString {
 }
 
 fn open(database: &Path, suffix: &str) -> io::Result<File> {
-    let path = beside(database, suffix);
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600);
-    // Nothing is created where a link leads, and no pipe waits for a reader.
-    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()).open(path)
+    open_own(Path::new(&beside(database, suffix)), OwnAccess::Keep)
 }
 
 fn lock(file: &File) -> io::Result<()> {
