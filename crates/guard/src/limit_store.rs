@@ -64,7 +64,12 @@ impl LimitStore for LazyLimitStore {
 #[cfg(feature = "redis")]
 fn connect(url: &str, may_forget: bool) -> Result<Arc<dyn ManagedStore>, StoreError> {
     let forgetting = if may_forget { Forgetting::Accepted } else { Forgetting::Refused };
-    let options = RedisOptions { url: url.to_owned(), forgetting, ..RedisOptions::default() };
+    // Beside the file of limits, where this user's are.
+    let marks = SqliteStore::default_path().map(|file| file.with_file_name("limit-servers"));
+    let marks = marks.filter(|file| {
+        file.parent().is_some_and(|folder| stockade_audit::private::create_private_folder(folder).is_ok())
+    });
+    let options = RedisOptions { url: url.to_owned(), forgetting, marks, ..RedisOptions::default() };
     Ok(Arc::new(RedisStore::connect(options)?))
 }
 

@@ -1,12 +1,16 @@
 //! Limits on a Redis server.
 
 mod look;
+mod mark;
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use redis::{Client, Connection, RedisError, Script};
 use stockade_limits::store::{AgentLimits, LimitAnswer, LimitOperation, LimitStore, Question, StoreError};
+
+use mark::Mark;
 
 /// Decides on one operation. The server runs this in one step.
 const DECIDE: &str = include_str!("redis/decide.lua");
@@ -28,6 +32,8 @@ pub struct RedisOptions {
     pub timeout: Duration,
     /// What to do with a server that may forget what agents used.
     pub forgetting: Forgetting,
+    /// A file in which the marks of servers are remembered, so that one that was emptied is refused by later programs too.
+    pub marks: Option<PathBuf>,
 }
 
 /// What to do with a server that drops keys when memory is short or when it is started anew, and with them what agents used.
@@ -54,12 +60,16 @@ pub enum Forgetting {
 ///   short, which refuses calls. With `allkeys-…` it would drop them.
 /// - `appendonly yes` keeps what was used across a restart, up to the last second; `appendfsync always` keeps all of it.
 ///   Snapshots alone may lack minutes. A replica that takes over may lack the last moments too, which cannot be checked.
+///
+/// A server that was emptied (`FLUSHALL`), or replaced by another one, is refused by each client that used it before: it has another
+/// mark, or none. [`RedisOptions::marks`] names a file that remembers the mark between runs.
 pub struct RedisStore {
     client: Client,
     options: RedisOptions,
     connection: Mutex<Option<Connection>>,
     decide: Script,
     look: Script,
+    mark: Mark,
     clock: Option<Box<dyn Fn() -> Duration + Send + Sync>>,
 }
 
@@ -70,6 +80,7 @@ impl Default for RedisOptions {
             prefix: "stockade:limits:".to_owned(),
             timeout: Duration::from_secs(2),
             forgetting: Forgetting::Refused,
+            marks: None,
         }
     }
 }
@@ -82,8 +93,10 @@ impl RedisStore {
     pub fn connect(options: RedisOptions) -> Result<Self, StoreError> {
         let client =
             Client::open(options.url.as_str()).map_err(|error| unavailable("reading the address", error))?;
-        let connection = connect(&client, &options)?;
+        let mark = Mark::default();
+        let connection = connect(&client, &options, &mark)?;
         Ok(Self {
+            mark,
             client,
             options,
             connection: Mutex::new(Some(connection)),
@@ -107,7 +120,8 @@ impl RedisStore {
             for key in self.keys(agent) {
                 invocation.key(key);
             }
-            invocation.arg(question.arguments());
+            invocation.key(mark::key(&self.options));
+            invocation.arg(question.arguments()).arg(self.mark.expected());
             invocation.invoke(connection).map_err(|error| unavailable(DOING, error))
         })
     }
@@ -124,7 +138,7 @@ impl RedisStore {
         })?;
         let mut connection = match slot.take() {
             Some(connection) => connection,
-            None => connect(&self.client, &self.options)?,
+            None => connect(&self.client, &self.options, &self.mark)?,
         };
         let answer = ask(&mut connection)?;
         *slot = Some(connection);
@@ -153,6 +167,7 @@ impl LimitStore for RedisStore {
         let now = self.clock.as_ref().map(|clock| clock());
         let answer = self.ask(agent, &Question { limits, operation, now })?;
         LimitAnswer::parse(&answer).ok_or_else(|| match answer.as_str() {
+            "emptied" => mark::emptied(&self.options),
             "old" => unreadable(agent, old(&self.old_key(agent))),
             _ => unreadable(agent, format!("unexpected answer `{}`", answer.escape_debug())),
         })
@@ -185,7 +200,7 @@ impl std::fmt::Debug for RedisStore {
     }
 }
 
-fn connect(client: &Client, options: &RedisOptions) -> Result<Connection, StoreError> {
+fn connect(client: &Client, options: &RedisOptions, mark: &Mark) -> Result<Connection, StoreError> {
     const DOING: &str = "connecting to the server";
     let connect = || -> Result<Connection, RedisError> {
         let connection = client.get_connection_with_timeout(options.timeout)?;
@@ -198,6 +213,7 @@ fn connect(client: &Client, options: &RedisOptions) -> Result<Connection, StoreE
     if options.forgetting == Forgetting::Refused {
         keeps_under_pressure(&mut connection)?;
     }
+    mark.check(&mut connection, options)?;
     Ok(connection)
 }
 

@@ -9,7 +9,8 @@
 --       executions: by name, as tokens, cost, calls, warned, steps and touched; idle: the same by when they were touched
 --       hour, day: the other parts of a window, oldest first, as first, last, tokens and cost
 --       old: where earlier versions kept the whole state
--- ARGV  see `Question` of the crate `stockade-limits`
+--       mark: tells a server that was emptied from a new one
+-- ARGV  see `Question` of the crate `stockade-limits`, and the mark that is expected, empty for any
 
 -- Servers before version 5 write nothing after they were asked for the time, unless they replicate effects.
 if redis.replicate_commands then redis.replicate_commands() end
@@ -20,7 +21,7 @@ local function window(key, name, length)
         oldest = name .. 'Oldest' }
 end
 local HOUR, DAY = window(KEYS[7], 'hour', 3600000), window(KEYS[8], 'day', 86400000)
-local OLD = KEYS[9]
+local OLD, MARK = KEYS[9], KEYS[10]
 local MAX_EXACT = 9007199254740992
 -- Into how many parts a window is divided at most.
 local PARTS = 1024
@@ -445,6 +446,8 @@ local function answer(at, now)
     return { 'settled', over[1], over[2], unpack(warning or { -1, -1, -1 }) }
 end
 
+local expected = ARGV[#ARGV]
+if expected ~= '' and redis.call('GET', MARK) ~= expected then return 'emptied' end
 local obstacle = load_core()
 if obstacle then return obstacle end
 if operation == 'end' then

@@ -318,3 +318,32 @@ fn a_state_that_cannot_be_read_refuses() {
         assert!(matches!(verdict, CallVerdict::Refused(CallRefusal::Store(_))), "{damaged:?}: {verdict:?}");
     }
 }
+
+/// An emptied server looks like one of which nothing was used. Each client that used it before refuses it: the one that is connected, and a later one
+/// that remembers.
+#[test]
+fn an_emptied_server_is_refused() {
+    let Some(mut server) = Server::start() else { return };
+    let options = || RedisOptions { marks: Some(server.folder.path().join("marks")), ..server.options() };
+    let admit =
+        |store: RedisStore| SharedLimits::new(limits(), store).admit("agent", "task", Usage::tokens(1));
+    let running = SharedLimits::new(limits(), RedisStore::connect(options()).unwrap());
+    assert!(matches!(running.admit("agent", "task", Usage::tokens(1)), CallVerdict::Granted(_)));
+    assert!(matches!(admit(RedisStore::connect(options()).unwrap()), CallVerdict::Granted(_)));
+
+    let client = redis::Client::open(server.options().url).unwrap();
+    let mut connection = client.get_connection().unwrap();
+    let () = redis::cmd("FLUSHALL").query(&mut connection).unwrap();
+    let refused = running.admit("agent", "task", Usage::tokens(1));
+    assert!(matches!(&refused, CallVerdict::Refused(CallRefusal::Store(_))), "{refused:?}");
+    let error = RedisStore::connect(options()).unwrap_err();
+    let told = std::error::Error::source(&error).unwrap().to_string();
+    assert!(told.contains("emptied or replaced") && told.contains("marks"), "{told}");
+    // Another user of the server, who does not know it, gives it a mark; it stays refused where the old one is known.
+    assert!(matches!(admit(RedisStore::connect(server.options()).unwrap()), CallVerdict::Granted(_)));
+    RedisStore::connect(options()).unwrap_err();
+    // An operator who emptied it says so.
+    std::fs::remove_file(server.folder.path().join("marks")).unwrap();
+    assert!(matches!(admit(RedisStore::connect(options()).unwrap()), CallVerdict::Granted(_)));
+    server.stop();
+}
