@@ -34,7 +34,7 @@ Install stockade $version for the current user, without root
 Usage: install.sh [OPTIONS]
 
   --dir DIR             directory of the program (default: ~/.local/bin)
-  --version VERSION     another version than $version
+  --version VERSION     another version than $version; latest: the newest, unless that is older than the installed one
   --dry-run             download and check, print what would be written, and write nothing
   --require-signature   fail when neither minisign nor openssl can check the signature
   --uninstall           delete what the installer wrote
@@ -153,7 +153,28 @@ check_signature() {
     say "signature: not checked, $unchecked; the checksum is checked"
 }
 
+# older A B: whether version A is older than B.
+older() {
+    awk -v a="$1" -v b="$2" 'BEGIN {
+        split(a, x, "[.+-]"); split(b, y, "[.+-]")
+        for (i = 1; i <= 3; i++) if (x[i] + 0 != y[i] + 0) exit !(x[i] + 0 < y[i] + 0)
+        exit 1
+    }'
+}
+
+# The list is signed, and its archives carry their version. An old list is signed as well, so `latest` never goes back.
+resolve_latest() {
+    version=$(sed -n "s/^[0-9a-f]*  stockade-\(.*\)-$triple\.tar\.gz\$/\1/p" "$work/SHA256SUMS" | head -n 1)
+    installed=$(sed -n 's/^version //p' "$receipt" 2>/dev/null || true)
+    [ -n "$version" ] || fail "SHA256SUMS at $base lists no archive for $triple"
+    if [ -n "$installed" ] && older "$version" "$installed"; then
+        fail "the latest version at $base is $version, which is older than $installed" "another mirror: STOCKADE_BASE_URL"
+    fi
+    if [ "$version" = "$installed" ] && [ -x "$dir/stockade" ]; then say "stockade $version is the latest version" && exit 0; fi
+}
+
 check_list() {
+    archive=stockade-$version-$triple.tar.gz
     listed=$(awk -v name="$archive" '$2 == name { print $1 }' "$work/SHA256SUMS")
     [ -n "$listed" ] || fail "SHA256SUMS at $base does not list $archive" "is $version a version with a release?"
 }
@@ -201,6 +222,8 @@ install() {
         for program in $programs; do echo "file $dir/$program"; done
     } >"$receipt.$$"
     mv -f "$receipt.$$" "$receipt"
+    # For `stockade self update`, with the public key of this version.
+    cp "$unpacked/install.sh" "$receipt.$$" && mv -f "$receipt.$$" "${receipt%/*}/install.sh"
     say "installed: $dir/stockade ($version)"
     case :${PATH:-}: in
     *":$dir:"*) ;;
@@ -220,23 +243,24 @@ uninstall() {
             ;;
         esac
     done <"$receipt"
-    if [ "$dry_run" = no ]; then rm -f "$receipt"; fi
+    if [ "$dry_run" = no ]; then rm -f "$receipt" "${receipt%/*}/install.sh"; fi
 }
 
 main() {
     parse "$@"
     if [ "$uninstall" = yes ]; then uninstall && return; fi
     platform
-    archive=stockade-$version-$triple.tar.gz
-    base=${STOCKADE_BASE_URL:-$repository/releases/download/v$version}
+    if [ "$version" = latest ]; then base=$repository/releases/latest/download; else base=$repository/releases/download/v$version; fi
+    base=${STOCKADE_BASE_URL:-$base}
     base=${base%/}
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     trap 'exit 1' HUP INT TERM
-    say "download:  $base/$archive"
+    say "download:  stockade $version for $triple from $base"
     fetch SHA256SUMS
     fetch SHA256SUMS.minisig
     check_signature
+    if [ "$version" = latest ]; then resolve_latest; fi
     check_list
     fetch "$archive"
     check_sum

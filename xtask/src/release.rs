@@ -93,11 +93,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
         ["--dry-run"] => {
             let program = options.binary.map_or_else(|| fast_program(workspace, Echo::Live), Ok)?;
             let steps = [STEPS, INDEX_STEPS].concat();
-            run_live(&steps_as_checks(&Arc::new(new_pack(workspace, &program)?), &steps))
+            run_live(&steps_as_checks(&Arc::new(new_pack(workspace, &program, Key::Throwaway)?), &steps))
         }
         ["pack"] => {
             let program = options.binary.map_or_else(|| release_program(workspace), Ok)?;
-            let pack = new_pack(workspace, &program)?;
+            let pack = new_pack(workspace, &program, Key::Project)?;
             is_releasable(&pack)?;
             run_live(&steps_as_checks(&Arc::new(pack), STEPS))
         }
@@ -110,7 +110,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     let workspace = workspace.clone();
     vec![Check::new(GROUP, "artefacts install and run", move |echo| {
-        let made = fast_program(&workspace, echo).and_then(|program| new_pack(&workspace, &program));
+        let made =
+            fast_program(&workspace, echo).and_then(|program| new_pack(&workspace, &program, Key::Throwaway));
         match made {
             Ok(pack) => all_steps(&pack),
             Err(stop) => verdict(Err(stop)),
@@ -151,8 +152,15 @@ fn passed(note: String) -> Verdict {
     Verdict::Passed { tests: Default::default(), note }
 }
 
+/// Whose key is in the installer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Project,
+    Throwaway,
+}
+
 /// Empty directories, and the program laid out in them.
-fn new_pack(workspace: &Workspace, program: &Path) -> Result<Pack, Stop> {
+fn new_pack(workspace: &Workspace, program: &Path, key: Key) -> Result<Pack, Stop> {
     let [out, work] = [OUT, WORK].map(|name| workspace.target.join(name));
     for directory in [&out, &work] {
         if directory.exists() {
@@ -161,7 +169,12 @@ fn new_pack(workspace: &Workspace, program: &Path) -> Result<Pack, Stop> {
         make_directory(directory)?;
     }
     let program = fs::canonicalize(program).map_err(|error| pack::failed(program, &error))?;
-    Pack::new(&workspace.root, Facts::load(&workspace.root)?, &program, &work, &out)
+    let facts = Facts::load(&workspace.root)?;
+    let public_key = match key {
+        Key::Project => facts.public_key.clone(),
+        Key::Throwaway => SigningKey::throwaway(&work)?.public(),
+    };
+    Pack::new(&workspace.root, facts, &public_key, &program, &work, &out)
 }
 
 /// The program in the profile of the budgets, which they built before.
@@ -202,7 +215,11 @@ fn is_releasable(pack: &Pack) -> Result<(), Stop> {
         Some(version) if version != pack.facts.version => {
             Err(Stop::failed(format!("the tag is v{version}, and Cargo.toml has {}", pack.facts.version)))
         }
-        _ => Ok(()),
+        Some(_) => match pack.facts.unfinished() {
+            Some(why) => Err(Stop::failed(format!("cannot release: {why}"))),
+            None => Ok(()),
+        },
+        None => Ok(()),
     }
 }
 
@@ -266,7 +283,7 @@ fn for_distributions(pack: &Pack, tools: &[&str]) -> Result<(), Stop> {
 }
 
 fn throwaway_index(pack: &Pack) -> Result<String, Stop> {
-    let key = SigningKey::throwaway(&pack.work)?;
+    let key = SigningKey::read(&pack.work.join(sign::THROWAWAY), &pack.work)?;
     index::write(&pack.root, &pack.facts, &pack.out, &key)?;
     Ok(pack.facts.unfinished().map_or_else(String::new, |why| format!("not releasable: {why}")))
 }
@@ -277,8 +294,7 @@ fn installer(pack: &Pack) -> Result<String, Stop> {
 }
 
 fn fetchers(pack: &Pack) -> Result<String, Stop> {
-    let key = SigningKey::read(&pack.work.join(sign::THROWAWAY), &pack.work)?;
-    let cases = fetchers::try_all(pack, &key.public(), &pack.work.join("root-fetchers"))?;
+    let cases = fetchers::try_all(pack, &pack.work.join("root-fetchers"))?;
     Ok(format!("{cases} cases"))
 }
 
@@ -301,7 +317,14 @@ fn image(pack: &Pack) -> Result<String, Stop> {
 /// Makes the archive and the packages of distributions again, elsewhere and later, and compares the bytes.
 fn same_bytes(pack: &Pack) -> Result<String, Stop> {
     let (work, out) = (pack.work.join("again"), pack.work.join("again-out"));
-    let again = Pack::new(&pack.root, pack.facts.clone(), &pack.files().join("stockade"), &work, &out)?;
+    let again = Pack::new(
+        &pack.root,
+        pack.facts.clone(),
+        &pack.public_key,
+        &pack.files().join("stockade"),
+        &work,
+        &out,
+    )?;
     let mut files = vec![again.archive()?, again.wheel()?];
     for (tools, make) in
         [("dpkg-deb", Pack::deb as fn(&Pack) -> Result<PathBuf, Stop>), ("rpmbuild", Pack::rpm)]

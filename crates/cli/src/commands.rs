@@ -40,6 +40,7 @@ pub(crate) mod limits;
 pub(crate) mod mcp;
 #[cfg(target_os = "linux")]
 pub(crate) mod nap;
+pub(crate) mod own_program;
 pub(crate) mod policy;
 #[cfg(target_os = "linux")]
 pub(crate) mod quarantine;

@@ -106,6 +106,7 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Completions(completions) => commands::completions::complete(completions),
         Command::Init(init) => commands::init::run(init),
         Command::Man(man) => commands::completions::man(man),
+        Command::OwnProgram(own) => commands::own_program::run(own),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -20,7 +20,7 @@ pub(crate) fn write(root: &Path, facts: &Facts, out: &Path, key: &SigningKey) ->
     if archives.is_empty() {
         return Err(Stop::failed(format!("no archive of version {} in {}", facts.version, out.display())));
     }
-    let values = Values::new(facts).with_archives(facts, &archives, &key.public());
+    let values = Values::new(facts).with_key(&key.public()).with_archives(facts, &archives);
     for name in FROM_TEMPLATES {
         values.write(root, name, &out.join(name))?;
     }

@@ -40,6 +40,8 @@ struct Case {
     /// Parts of what is printed.
     prints: &'static [&'static str],
     after: After,
+    /// The version that was there before.
+    before: &'static str,
 }
 
 const fn case(
@@ -50,7 +52,17 @@ const fn case(
     prints: &'static [&'static str],
     after: After,
 ) -> Case {
-    Case { name, machine, fault, arguments, prints, after }
+    Case { name, machine, fault, arguments, prints, after, before: "0.0.1" }
+}
+
+/// A case of `stockade self update`, which runs the installer of the archive.
+const fn latest(
+    name: &'static str,
+    before: &'static str,
+    prints: &'static [&'static str],
+    after: After,
+) -> Case {
+    Case { before, ..case(name, Full, Faithful, &["--version", "latest"], prints, after) }
 }
 
 use After::{Installed, Removed, Unchanged};
@@ -80,6 +92,11 @@ const CASES: &[Case] = &[
     case("a version that is a path", Full, Faithful, &["--version", "../x"], &["invalid version ../x"], Unchanged),
     case("a directory that cannot be written", Full, Faithful, &["--dir", "/proc/stockade"], &["cannot write to /proc/stockade", "--dir DIR"], Unchanged),
     case("an unknown option", Full, Faithful, &["--force"], &["unknown option --force", "help: "], Unchanged),
+    latest("a newer version", "0.0.1", &["signature: checked by ", "installed:"], Installed),
+    latest("the latest version", "@VERSION@", &["stockade @VERSION@ is the latest version"], Unchanged),
+    latest("a mirror that is behind", "9.9.9", &["which is older than 9.9.9", "help: "], Unchanged),
+    latest("a mirror that is behind by a digit", "@VERSION@9", &["which is older than @VERSION@9"], Unchanged),
+    case("the latest version with busybox alone", Busybox, Faithful, &["--version", "latest"], &["installed:"], Installed),
     case("an option without its value", Full, Faithful, &["--dir"], &["--dir needs a value"], Unchanged),
     case("uninstall", Full, Faithful, &["--uninstall"], &["deleted /home/user/.local/bin/stockade", "stockade uninstall AGENT"], Removed),
     case("a dry run of uninstall", Full, Faithful, &["--uninstall", "--dry-run"], &["would delete /home/user/.local/bin/stockade"], Unchanged),
@@ -122,7 +139,7 @@ fn root(pack: &Pack, machine: Machine, place: &Path) -> Result<CleanRoot, Stop> 
 }
 
 /// A new home with the installer and the program of before.
-fn prepare(pack: &Pack, root: &CleanRoot) -> Result<(), Stop> {
+fn prepare(pack: &Pack, root: &CleanRoot, before: &str) -> Result<(), Stop> {
     let home = root.home();
     fs::remove_dir_all(&home).map_err(|error| failed(&home, &error))?;
     make_directory(&home.join(".local/bin"))?;
@@ -133,24 +150,40 @@ fn prepare(pack: &Pack, root: &CleanRoot) -> Result<(), Stop> {
     copy(&home.join("old"), &home.join(".local/bin/stockade"), 0o755)?;
     write(
         ".local/share/stockade/installed",
-        &format!("version 0.0.1\nfrom x\nfile {HOME}/.local/bin/stockade\n"),
+        &format!("version {before}\nfrom x\nfile {HOME}/.local/bin/stockade\n"),
     )?;
     copy(&pack.out.join("install.sh"), &home.join("install.sh"), 0o644)
 }
 
 fn one(pack: &Pack, case: &Case, root: &CleanRoot, mirror: &Mirror) -> Result<(), Stop> {
-    prepare(pack, root)?;
     let filled = |word: &&str| word.replace("@VERSION@", &pack.facts.version);
+    prepare(pack, root, &filled(&case.before))?;
     let mut command = vec!["sh".to_owned(), "install.sh".to_owned()];
     command.extend(case.arguments.iter().map(filled));
     let url = mirror.url(case.fault);
     let output = root.run(&command, &[("STOCKADE_BASE_URL", &url)])?;
-    let succeeds = case.after != Unchanged || case.arguments.contains(&"--dry-run");
-    let text = &output.text;
-    if output.success != succeeds || case.prints.iter().any(|part| !text.contains(part)) {
+    let is_done = case.arguments.contains(&"--dry-run") || case.before == "@VERSION@";
+    let (succeeds, text) = (case.after != Unchanged || is_done, &output.text);
+    if output.success != succeeds || case.prints.iter().any(|part| !text.contains(&filled(part))) {
         return Err(Stop::failed(format!("it ended with {:?} and printed:\n{text}", output.code)));
     }
-    after(case.after, root)
+    after(case.after, root)?;
+    if case.after == Installed { is_up_to_date(pack, root, mirror) } else { Ok(()) }
+}
+
+/// Whether the installed program asks for its successor, and finds none.
+fn is_up_to_date(pack: &Pack, root: &CleanRoot, mirror: &Mirror) -> Result<(), Stop> {
+    let program = format!("{HOME}/.local/bin/stockade");
+    let output =
+        root.run(&[program.as_str(), "self", "update"], &[("STOCKADE_BASE_URL", &mirror.url(Faithful))])?;
+    let expected = format!("stockade {} is the latest version", pack.facts.version);
+    if output.success && output.text.contains(&expected) {
+        return Ok(());
+    }
+    Err(Stop::failed(format!(
+        "`stockade self update` ended with {:?} and printed:\n{}",
+        output.code, output.text
+    )))
 }
 
 fn after(after: After, root: &CleanRoot) -> Result<(), Stop> {
@@ -166,6 +199,9 @@ fn after(after: After, root: &CleanRoot) -> Result<(), Stop> {
     }
     let program = directory.join("stockade");
     match after {
+        Installed if !root.home().join(".local/share/stockade/install.sh").exists() => {
+            Err(Stop::failed("the installer for updates is missing"))
+        }
         Installed => trial::runs(root, &format!("{HOME}/.local/bin/stockade")),
         Unchanged if fs::read_to_string(&program).is_ok_and(|text| text == OLD) => Ok(()),
         Unchanged => Err(Stop::failed("the program of before was changed")),

@@ -26,6 +26,8 @@ pub(crate) struct Pack {
     pub(crate) facts: Facts,
     pub(crate) platform: &'static Platform,
     pub(crate) linkage: Linkage,
+    /// The key by which the installer in the archive checks later versions.
+    pub(crate) public_key: String,
     /// Directory for what is needed on the way.
     pub(crate) work: PathBuf,
     /// Directory of the artefacts.
@@ -37,6 +39,7 @@ impl Pack {
     pub(crate) fn new(
         root: &Path,
         facts: Facts,
+        public_key: &str,
         program: &Path,
         work: &Path,
         out: &Path,
@@ -59,6 +62,7 @@ impl Pack {
             facts,
             platform,
             linkage,
+            public_key: public_key.to_owned(),
             work: work.to_owned(),
             out: out.to_owned(),
         };
@@ -91,6 +95,12 @@ impl Pack {
             let to = files.join("completions").join(name);
             fs::write(&to, text).map_err(|error| failed(&to, &error))?;
         }
+        // `stockade self update` runs it, once it was installed with the program.
+        self.values().with_key(&self.public_key).write(
+            &self.root,
+            "install.sh",
+            &files.join("install.sh"),
+        )?;
         make_directory(&files.join("man"))?;
         succeed(&Program::new(program).args(["man", "--out"]).arg(files.join("man")))
     }

@@ -33,15 +33,19 @@ impl Values {
             .with("RPM_REQUIRES", needs("Requires: glibc >= 2.34, libgcc"))
     }
 
-    /// What is known once all archives are there: their checksums, and the key.
-    pub(crate) fn with_archives(self, facts: &Facts, archives: &[Archive], public_key: &str) -> Self {
+    /// The key of the installer.
+    pub(crate) fn with_key(self, public_key: &str) -> Self {
+        self.with("PUBLIC_KEY", public_key)
+    }
+
+    /// What is known once all archives are there: their checksums.
+    pub(crate) fn with_archives(self, facts: &Facts, archives: &[Archive]) -> Self {
         let listed = |row: fn(&Archive, &str) -> String| {
             let rows: Vec<String> = archives.iter().map(|archive| row(archive, &facts.downloads())).collect();
             rows.join("\n")
         };
         let first = archives.first().map(|archive| archive.name.clone()).unwrap_or_default();
-        self.with("PUBLIC_KEY", public_key)
-            .with("FORMULA_ARCHIVES", listed(formula_row))
+        self.with("FORMULA_ARCHIVES", listed(formula_row))
             .with("NIX_ARCHIVES", listed(nix_row))
             .with("DIRECTORY", first.trim_end_matches(".tar.gz"))
             .with("ARCHIVE", first)
@@ -161,7 +165,7 @@ mod tests {
         };
         let sums = "aa  stockade-1.2.3-aarch64-apple-darwin.tar.gz\nbb  stockade-1.2.3-x86_64-unknown-linux-gnu.tar.gz\ncc  other\n";
         let archives = Archive::listed(&facts, sums);
-        let values = Values::new(&facts).with_archives(&facts, &archives, "K");
+        let values = Values::new(&facts).with_archives(&facts, &archives);
         let filled = values.fill("@FORMULA_ARCHIVES@\n@NIX_ARCHIVES@\n").unwrap();
         for (sum, system, triple) in [
             ("aa", "aarch64-darwin", "aarch64-apple-darwin"),

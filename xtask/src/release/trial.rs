@@ -52,12 +52,23 @@ pub(crate) fn runs(root: &CleanRoot, program: &str) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Whether `stockade self update` leaves the program to what installed it, and names the command.
+fn update_is_left_to(root: &CleanRoot, program: &str, owner: &str) -> Result<(), Stop> {
+    let output = root.run(&[program, "self", "update"], &[])?;
+    match output.code == Some(1) && output.text.contains(owner) {
+        true => Ok(()),
+        false => Err(Stop::failed(format!("`self update` does not name {owner}:\n{}", output.text))),
+    }
+}
+
 /// Unpacks the archive where nothing else is.
 pub(crate) fn archive(pack: &Pack, file: &Path, place: &Path) -> Result<(), Stop> {
     let root = busybox(pack, place)?;
     let name = put(&root, file)?;
     root.succeed(&["tar", "-xzf", &name])?;
-    runs(&root, &format!("{HOME}/{}/stockade", name.trim_end_matches(".tar.gz")))
+    let program = format!("{HOME}/{}/stockade", name.trim_end_matches(".tar.gz"));
+    runs(&root, &program)?;
+    update_is_left_to(&root, &program, "was not installed by a package manager")
 }
 
 /// Installs the wheel into a virtual environment, without a network.
@@ -74,6 +85,11 @@ pub(crate) fn wheel(_: &Pack, file: &Path, place: &Path) -> Result<(), Stop> {
         &name,
     ])?;
     runs(&root, &format!("{HOME}/venv/bin/stockade"))?;
+    update_is_left_to(
+        &root,
+        &format!("{HOME}/venv/bin/stockade"),
+        "venv/bin/python -m pip install --upgrade stockade",
+    )?;
     let client = "import stockade\nwith stockade.Stockade() as client: assert client.sanitize(text='a<!-- b -->')['body'] == 'a'";
     root.succeed(&["venv/bin/python", "-c", client]).map(drop)
 }
@@ -89,7 +105,9 @@ pub(crate) fn node(_: &Pack, files: &[&Path], place: &Path) -> Result<(), Stop> 
         install.push(format!("./{}", put(&root, file)?));
     }
     root.succeed(&install)?;
-    runs(&root, &format!("{HOME}/node_modules/.bin/stockade"))?;
+    let program = format!("{HOME}/node_modules/.bin/stockade");
+    runs(&root, &program)?;
+    update_is_left_to(&root, &program, "npm --prefix /home/user install @stockade/client@latest")?;
     let client = "const { Stockade } = require('@stockade/client'); const s = new Stockade(); \
                   s.sanitize({ text: 'a<!-- b -->' }).then((r) => { if (r.body !== 'a') process.exit(1); return s.close(); })";
     root.succeed(&["node", "-e", client]).map(drop)
@@ -110,6 +128,7 @@ pub(crate) fn deb(pack: &Pack, file: &Path, place: &Path) -> Result<(), Stop> {
     let force: &[&str] = if pack.linkage == Linkage::Dynamic { &["--force-depends"] } else { &[] };
     succeed(&dpkg().args(force).arg("--install").arg(file))?;
     runs(&root, "/usr/bin/stockade")?;
+    update_is_left_to(&root, "/usr/bin/stockade", "sudo apt install --only-upgrade stockade")?;
     succeed(&dpkg().args(force).args(["--purge", "stockade"]))?;
     is_gone(place)
 }

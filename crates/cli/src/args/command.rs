@@ -9,8 +9,8 @@ use crate::commands::{
     quarantine, run, selftest, ui, undo, watch,
 };
 use crate::commands::{
-    audit, check, completions, config, container, docs, eval, init, limits, policy, report, rules, sanitize,
-    scan, serve, skill, why,
+    audit, check, completions, config, container, docs, eval, init, limits, own_program, policy, report,
+    rules, sanitize, scan, serve, skill, why,
 };
 
 /// The groups of commands in the help of the program, in the order of the commands.
@@ -38,7 +38,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Record", &["audit", "report", "limits"]),
     ("Integrate", &["mcp", "serve", "hook"]),
-    ("Help", &["docs", "completions", "man"]),
+    ("Help", &["docs", "completions", "man", "self"]),
 ];
 
 /// Generates the subcommands. The options of a command are built only once it is selected: building those of all commands
@@ -201,4 +201,6 @@ commands! {
     "completions" => Completions(completions::CompletionsArgs),
     /// Print the manual page, or write one for every command
     "man" => Man(completions::ManArgs),
+    /// Update this program, or name the package manager that does
+    "self" => OwnProgram(own_program::SelfArgs),
 }

@@ -19,6 +19,7 @@ pub(super) const SHAPES: &[Shape] = &[
                     | ["changes", "apply" | "discard" | "undo"]
                     | ["quarantine", "restore" | "delete"]
                     | ["limits", "reset"]
+                    | ["self", "update"]
             );
             // A ticket proves a yes of the user, and only the harness uses one.
             let is_agreed = words.first() == Some(&"exec")
@@ -39,6 +40,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "stockade learn claude --apply",
             "script -qc 'stockade watch'",
             "stockade ui --port 8123",
+            "stockade self update",
             "stockade exec --quiet --agent x --agreed 1f -- ls",
         ],
         clean: &[
