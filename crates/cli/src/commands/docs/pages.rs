@@ -3,6 +3,7 @@
 /// Name and text of each page. `crates/cli/docs` is a symlink to the book, which a package contains as files.
 pub(super) const PAGES: &[(&str, &str)] = &[
     ("index", include_str!("../../../docs/index.md")),
+    ("start/install", include_str!("../../../docs/start/install.md")),
     ("start/claude-code", include_str!("../../../docs/start/claude-code.md")),
     ("start/other-agents", include_str!("../../../docs/start/other-agents.md")),
     ("start/skills", include_str!("../../../docs/start/skills.md")),
