@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use crate::checks::{Check, Verdict};
 use crate::runner::run_live;
-use crate::{budgets, static_programs};
+use crate::{budgets, sbom, static_programs};
 use testkit::{Echo, Program, Stop, Workspace};
 
 use facts::{Facts, Linkage, PLATFORMS};
@@ -49,6 +49,7 @@ const STEPS: &[(&str, Step)] = &[
     ("packages for Node.js", node),
     ("Debian package", deb),
     ("RPM package", rpm),
+    ("bill of materials", bill_of_materials),
 ];
 
 /// What a dry run does besides, with a key of its own.
@@ -269,6 +270,15 @@ fn tried_on_linux(
         return Ok(format!("{note}, not tried: a clean root needs Linux"));
     }
     trial().map(|()| note)
+}
+
+/// What is compiled in on this platform, beside its archive.
+fn bill_of_materials(pack: &Pack) -> Result<String, Stop> {
+    let workspace = Workspace { root: pack.root.clone(), ..Workspace::default() };
+    let bill = sbom::of(&workspace, "stockade-cli")?;
+    let file = pack.out.join(format!("stockade-{}-{}.cdx.json", pack.facts.version, pack.platform.triple));
+    fs::write(&file, format!("{bill}\n")).map_err(|error| pack::failed(&file, &error))?;
+    Ok(format!("{} packages", bill.matches("\"bom-ref\"").count()))
 }
 
 /// Packages of distributions are made on Linux, by the tools of the distributions.

@@ -14,16 +14,20 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     let (package, rest) =
         arguments.split_first().map_or(("stockade-cli", arguments), |(name, rest)| (name.as_str(), rest));
     no_more(rest, USAGE)?;
+    println!("{}", of(workspace, package)?);
+    Ok(())
+}
+
+/// Returns the bill of materials of a package.
+pub(crate) fn of(workspace: &Workspace, package: &str) -> Result<String, Stop> {
     let failed = |error: &dyn std::fmt::Display| Stop::failed(format!("cannot list the packages: {error}"));
     let host = crate::fuzz::host();
     let arguments = ["metadata", "--all-features", "--format-version", "1", "--filter-platform", &host];
     let metadata = workspace.cargo().args(arguments).read().map_err(|error| failed(&error))?;
     let metadata = Json::parse(&metadata).ok_or_else(|| failed(&"`cargo metadata` printed no JSON"))?;
     let lock = std::fs::read_to_string(workspace.root.join("Cargo.lock")).map_err(|error| failed(&error))?;
-    let bill = bill(&metadata, &checksums(&lock), package)
-        .ok_or_else(|| Stop::usage(format!("there is no package `{package}`; usage: cargo xtask {USAGE}")))?;
-    println!("{bill}");
-    Ok(())
+    bill(&metadata, &checksums(&lock), package)
+        .ok_or_else(|| Stop::usage(format!("there is no package `{package}`; usage: cargo xtask {USAGE}")))
 }
 
 /// The checksums of the lock file, by name and version.
