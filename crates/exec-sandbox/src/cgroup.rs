@@ -69,19 +69,33 @@ const CONTROLLERS: &[Controller] = &[
     },
     Controller {
         name: "cpu",
-        // The defaults are 1024 shares in version 1 and a weight of 100 in version 2.
-        settings: |limits| match limits.priority {
-            Priority::Idle => [vec![("cpu.shares", 15)], vec![("cpu.weight", 2)]],
-            // A group with default weight is created nevertheless, because it reports the CPU time.
-            Priority::Normal | Priority::Low => [vec![("cpu.shares", 1024)], vec![("cpu.weight", 100)]],
+        // The defaults are 1024 shares in version 1 and a weight of 100 in version 2. A group with default weight is created
+        // nevertheless, because it reports the CPU time.
+        settings: |limits| {
+            let is_idle = limits.priority == Priority::Idle;
+            let weight = if is_idle { [15, 2] } else { [1024, 100] };
+            let both = [("cpu.shares", "cpu.cfs_quota_us", weight[0]), ("cpu.weight", "cpu.max", weight[1])];
+            both.map(|(share, quota, weight)| {
+                let most = part(limits).map(|micros| (quota, micros));
+                [(share, weight)].into_iter().chain(most).collect()
+            })
         },
         more: |_| [Vec::new(), Vec::new()],
-        properties: |limits| match limits.priority {
-            Priority::Idle => &[Property::Priority],
-            Priority::Normal | Priority::Low => &[],
+        properties: |limits| match (limits.priority, part(limits)) {
+            (Priority::Idle, Some(_)) => &[Property::Priority, Property::Processors],
+            (Priority::Idle, None) => &[Property::Priority],
+            (Priority::Normal | Priority::Low, Some(_)) => &[Property::Processors],
+            (Priority::Normal | Priority::Low, None) => &[],
         },
     },
 ];
+
+/// Microseconds that all processes together may run in each tenth of a second, which is the default period of both versions.
+/// Whole processors are bounded by the CPU affinity, which costs nothing.
+fn part(limits: &ResourceLimits) -> Option<u64> {
+    let most = limits.processors.bound().filter(|most| most.has_part())?;
+    Some(u64::from(most.thousandths()) * 100)
+}
 
 /// A version of control groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -67,6 +67,7 @@ mod plain_file;
 mod plan;
 #[cfg(target_os = "linux")]
 mod probe;
+mod processors;
 mod protect;
 pub mod provider;
 #[cfg(target_os = "linux")]
@@ -109,6 +110,7 @@ pub use outcome::{Changed, DroppedGroup, EXIT_CODES, End, Outcome, Output, Resou
 pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]
 pub use probe::probe;
+pub use processors::{NotProcessors, Processors};
 pub use protect::name_table;
 pub use quarantined::{LeftBy, Quarantined};
 pub use refusal::{Refusal, SandboxRule, What};

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::choices::words;
+use crate::processors::Processors;
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -14,8 +15,8 @@ pub struct ResourceLimits {
     pub wall_time: Limit<Duration>,
     /// CPU time per process.
     pub cpu_time: Limit<Duration>,
-    /// Number of processors that all processes together run on.
-    pub processors: Limit<u32>,
+    /// Processors that all processes together use.
+    pub processors: Limit<Processors>,
     /// Bytes of memory: of all processes together where control groups are available, otherwise of each process.
     pub memory: Limit<u64>,
     /// Number of processes and threads at the same time.

@@ -396,6 +396,12 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
             enforcement
                 .gap(Property::Processors, "without a sandbox, the command can change its CPU affinity");
         }
+        (Some(most), _) if most.has_part() && !enforcement.holds(Property::Processors) => {
+            enforcement.gap(
+                Property::Processors,
+                "no control group bounds a part of a CPU, so the command has a whole one",
+            );
+        }
         (Some(_), _) => {
             enforcement.enforce(Property::Processors, "CPU affinity that the command cannot change");
         }

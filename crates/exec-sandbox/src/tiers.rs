@@ -44,7 +44,7 @@ fn promised(backend: SandboxBackend) -> Result<Enforcement, Refusal> {
     let workspace = PathBuf::from("/home/u/work");
     let mut spec = SandboxSpec::new(&workspace, ["true"]);
     spec.backend = backend;
-    spec.limits.processors = crate::Limit::AtMost(1);
+    spec.limits.processors = crate::Limit::AtMost(crate::Processors::ONE);
     spec.limits.disk = crate::Limit::AtMost(1 << 30);
     let digest = format!("sha256:{}", "0".repeat(64));
     spec.container.image = Some(digest.clone());

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use stockade_exec_sandbox::backends::{ContainerPurpose, ContainerRequest, Engine};
-use stockade_exec_sandbox::{Limit, MountAccess, Network, Property, ResourceLimits, SandboxSpec, Spawn};
+use stockade_exec_sandbox::{
+    Limit, MountAccess, Network, Processors, Property, ResourceLimits, SandboxSpec, Spawn,
+};
 
 use super::docker::{ContainerOptions, ContainerOptionsError, LEAST_MEMORY_MB, NotEnforced, image};
 use super::manifest::ContainerManifest;
@@ -79,8 +81,7 @@ impl ContainerManifest {
         ResourceLimits {
             wall_time: Limit::AtMost(Duration::from_millis(self.sandbox.timeout_ms)),
             memory: Limit::AtMost(memory_mb << 20),
-            // The engine gives a package half of it.
-            processors: Limit::AtMost(1),
+            processors: Limit::AtMost(Processors::HALF),
             processes: Limit::AtMost(MAX_PROCESSES),
             open_files: Limit::AtMost(MAX_OPEN_FILES),
             // There is no file but those in /tmp, and an error there ends no program.
@@ -142,7 +143,7 @@ mod tests {
         wanted.limits = ResourceLimits {
             wall_time: Limit::AtMost(Duration::from_secs(10)),
             memory: Limit::AtMost(128 << 20),
-            processors: Limit::AtMost(1),
+            processors: Limit::AtMost(Processors::HALF),
             processes: Limit::AtMost(64),
             open_files: Limit::AtMost(1024),
             file_size: Limit::Unlimited,

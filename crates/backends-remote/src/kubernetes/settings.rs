@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use stockade_exec_sandbox::Processors;
+
 /// What becomes of commands in a cluster, beside what is said of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterSettings {
@@ -25,7 +27,7 @@ pub struct ClusterSettings {
     /// How long a run that has ended is kept for a client that comes back.
     pub kept: Duration,
     /// Processors of a command that says nothing itself.
-    pub processors: u32,
+    pub processors: Processors,
     /// Bytes that a command may put on the disk of its node, where it says nothing itself.
     pub disk: u64,
 }
@@ -42,7 +44,7 @@ impl Default for ClusterSettings {
             longest: Duration::from_secs(3600),
             start_time: Duration::from_secs(300),
             kept: Duration::from_secs(300),
-            processors: 1,
+            processors: Processors::ONE,
             disk: 1 << 30,
         }
     }

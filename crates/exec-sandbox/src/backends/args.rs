@@ -167,8 +167,7 @@ fn limits(plan: &Plan, container: &ContainerPlan) -> Vec<(&'static str, String)>
         rows.push(("--pids-limit", most.to_string()));
     }
     if let Some(most) = limits.processors.bound().filter(|_| facts.bounds_processors) {
-        let most = if purpose == ContainerPurpose::Package { HALF.to_owned() } else { most.to_string() };
-        rows.push(("--cpus", most));
+        rows.push(("--cpus", most.to_string()));
     }
     if let Some(most) = limits.open_files.bound() {
         rows.push(("--ulimit", format!("nofile={most}:{most}")));
@@ -187,9 +186,6 @@ fn limits(plan: &Plan, container: &ContainerPlan) -> Vec<(&'static str, String)>
     });
     rows
 }
-
-/// What a package gets of a processor.
-const HALF: &str = "0.5";
 
 fn mounted(mount: &Mount, options: &Scratch) -> Option<(&'static str, OsString)> {
     let target = &mount.target;
@@ -286,6 +282,7 @@ mod tests {
     use crate::enforcement::Property;
     use crate::host::{Entry, HostFacts};
     use crate::limits::{Limit, ResourceLimits};
+    use crate::processors::Processors;
     use crate::spec::SandboxSpec;
 
     fn digest() -> String {
@@ -314,7 +311,7 @@ mod tests {
         spec.limits = ResourceLimits {
             wall_time: Limit::AtMost(Duration::from_secs(10)),
             memory: Limit::AtMost(128 << 20),
-            processors: Limit::AtMost(1),
+            processors: Limit::AtMost(Processors::HALF),
             processes: Limit::AtMost(64),
             open_files: Limit::AtMost(1024),
             file_size: Limit::Unlimited,

@@ -77,12 +77,12 @@ pub(crate) fn watchers() -> Option<CString> {
     CString::new((most / 2).to_string()).ok()
 }
 
-/// Returns the CPU affinity, if the number of processors is limited: a part of those that this program may use. Consecutive
+/// Returns the CPU affinity, if the number of processors is limited: some of those that this program may use. Consecutive
 /// commands get different ones, so that they do not compete for the first.
 pub(crate) fn processors(limits: &ResourceLimits) -> io::Result<Option<CpuSet>> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let Some(most) = limits.processors.bound() else { return Ok(None) };
-    let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);
+    let most = usize::try_from(most.rounded_up()).unwrap_or(usize::MAX);
     let may = sched_getaffinity(None)?;
     let may: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|number| may.is_set(*number)).collect();
     let first = NEXT.fetch_add(most, Ordering::Relaxed).wrapping_add(std::process::id() as usize);

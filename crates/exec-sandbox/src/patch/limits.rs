@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::limits::{Limit, Priority, ResourceLimits};
+use crate::processors::Processors;
 
 /// Resource limits of a command; each has the default of `stockade exec`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,12 +21,9 @@ pub struct LimitsPatch {
     #[cfg_attr(feature = "clap", arg(long = "cpu-time", value_name = "TIME", value_parser = super::cli::millis))]
     pub cpu_time_ms: Option<u64>,
 
-    /// Number of CPUs.
-    #[cfg_attr(
-        feature = "clap",
-        arg(long = "cpus", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))
-    )]
-    pub processors: Option<u32>,
+    /// Number of CPUs, such as 2 or 0.5.
+    #[cfg_attr(feature = "clap", arg(long = "cpus", value_name = "N"))]
+    pub processors: Option<Processors>,
 
     /// Memory limit.
     #[cfg_attr(feature = "clap", arg(long = "memory", value_name = "SIZE", value_parser = super::cli::memory))]

@@ -19,6 +19,7 @@ use crate::enforcement::Property;
 use crate::limits::Limit;
 use crate::outcome::End;
 use crate::plan::{Identity, Plan, plan as planned};
+use crate::processors::Processors;
 use crate::provider::Provider;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{SandboxSpec, Spawn};
@@ -139,7 +140,7 @@ fn holds(trial: &Trial, plan: &Plan) -> io::Result<bool> {
     match trial.property {
         Property::Memory | Property::TotalMemory => spec.limits.memory = Limit::AtMost(64 << 20),
         Property::ProcessCount => spec.limits.processes = Limit::AtMost(20),
-        Property::Processors => spec.limits.processors = Limit::AtMost(1),
+        Property::Processors => spec.limits.processors = Limit::AtMost(Processors::ONE),
         Property::NoSpawn => spec.spawn = Spawn::Threads,
         _ => {}
     }

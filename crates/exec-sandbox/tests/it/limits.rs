@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use stockade_exec_sandbox::run::{Signals, Stream, Streams};
 use stockade_exec_sandbox::{
-    Denial, End, Limit, Property, RunError, SandboxBackend, SandboxSpec, Spawn, plan, probe, run,
+    Denial, End, Limit, Processors, Property, RunError, SandboxBackend, SandboxSpec, Spawn, plan, probe, run,
 };
 
 use crate::live::{Live, each, read};
@@ -119,13 +119,35 @@ fn processors_are_bounded_and_stay_so() {
         "import os\nprint(len(os.sched_getaffinity(0)))\nos.sched_setaffinity(0, range(os.cpu_count()))";
     let outcome = live
         .run(&["python3", "-c", script], |spec| {
-            spec.limits.processors = Limit::AtMost(1);
+            spec.limits.processors = Limit::AtMost(Processors::ONE);
             spec.require.insert(Property::Processors);
         })
         .unwrap();
     assert_eq!((outcome.output.stdout.as_slice(), outcome.end), (b"1\n".as_slice(), End::Exited(1)));
     let outcome = live.run(&["python3", "-c", script], |_| ()).unwrap();
     assert_eq!(outcome.end, End::Exited(0), "{outcome:?}");
+}
+
+/// It is never more than the part of each period that has begun, on however busy a machine.
+#[test]
+fn a_part_of_a_processor_is_bounded_or_told() {
+    let Some(live) = Live::new() else { return };
+    let script = "import time\nbegin = time.monotonic()\nwhile time.monotonic() < begin + 1: pass\n\
+                  print(time.process_time() / (time.monotonic() - begin + 0.1))";
+    let outcome = live
+        .run(&["python3", "-c", script], |spec| {
+            spec.limits.processors = Limit::AtMost(Processors::of_thousandths(200).unwrap());
+        })
+        .unwrap();
+    assert_eq!(outcome.end, End::Exited(0), "{outcome:?}");
+    if outcome.enforcement.holds(Property::Processors) {
+        let share: f64 = String::from_utf8(outcome.output.stdout).unwrap().trim().parse().unwrap();
+        assert!(share < 0.25, "{share}");
+    } else {
+        let gaps = &outcome.enforcement.gaps;
+        assert!(gaps.iter().any(|gap| gap.property == Property::Processors), "{gaps:?}");
+        println!("skipped: no control group bounds a part of a CPU on this machine");
+    }
 }
 
 #[test]

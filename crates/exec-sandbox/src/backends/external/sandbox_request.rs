@@ -158,6 +158,7 @@ mod tests {
 
     use super::*;
     use crate::limits::{Limit, Priority};
+    use crate::processors::Processors;
 
     #[test]
     fn a_request_survives_the_round_trip_through_json() {
@@ -172,7 +173,7 @@ mod tests {
         spec.limits = ResourceLimits {
             wall_time: Limit::AtMost(Duration::from_millis(1500)),
             cpu_time: Limit::AtMost(Duration::from_secs(9)),
-            processors: Limit::AtMost(2),
+            processors: Limit::AtMost(Processors::HALF),
             files: Limit::AtMost(7),
             output: Limit::Unlimited,
             priority: Priority::Idle,
