@@ -2,7 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::home_secrets::{self, Nearness};
+use stockade_names::home::{self, Nearness};
+
 use crate::host::{Entry, HostFacts};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::MountAccess;
@@ -96,9 +97,7 @@ pub(crate) fn forbidden(
         ));
     }
     let below = homes(facts).filter_map(|home| path.strip_prefix(home).ok());
-    if let Some((near, secret)) =
-        below.filter_map(home_secrets::nearest).next().or_else(|| linked(path, facts))
-    {
+    if let Some((near, secret)) = below.filter_map(home::nearest).next().or_else(|| linked(path, facts)) {
         let rule = match near {
             Nearness::IsWithheld => SandboxRule::CredentialFolder(secret),
             Nearness::IsMasked => SandboxRule::CredentialFile(secret),
@@ -121,7 +120,7 @@ fn linked(path: &Path, facts: &HostFacts) -> Option<(Nearness, &'static str)> {
         Entry::Link { resolved: Some(real), .. } => Some((link.strip_prefix(&facts.home).ok()?, real)),
         _ => None,
     });
-    links.find_map(|(link, real)| home_secrets::nearest(&link.join(path.strip_prefix(real).ok()?)))
+    links.find_map(|(link, real)| home::nearest(&link.join(path.strip_prefix(real).ok()?)))
 }
 
 /// Returns the homes of the user that starts the command. For root, `/root` contains credentials even if `HOME` differs.

@@ -12,7 +12,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::plain_file::read_plain;
+use stockade_files::read_regular;
+
 use crate::plan::Plan;
 use crate::spec::SandboxSpec;
 
@@ -31,7 +32,7 @@ pub(crate) struct Seen(BTreeMap<PathBuf, Look>);
 impl Seen {
     /// Reads the record of a workspace.
     pub(crate) fn of(state: &Path, workspace: &Path) -> Self {
-        let bytes = file_of(state, workspace).and_then(|path| read_plain(&path, MAX_BYTES));
+        let bytes = file_of(state, workspace).and_then(|path| read_regular(&path, MAX_BYTES).ok());
         Self::parse(&bytes.unwrap_or_default())
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use stockade_git::GitSettings;
 
 use crate::container_request::{EngineFacts, EngineLack};
-pub use crate::known_links::KnownLinks;
+pub use stockade_files::KnownLinks;
 
 /// The facts about a machine that planning needs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

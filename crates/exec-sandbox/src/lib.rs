@@ -48,11 +48,9 @@ mod env;
 mod explain;
 #[cfg(target_os = "linux")]
 mod exposed_secrets;
-mod home_secrets;
 pub mod host;
 #[cfg(target_os = "linux")]
 mod journal;
-mod known_links;
 mod limits;
 mod mode;
 #[cfg(target_os = "linux")]
@@ -63,7 +61,6 @@ mod native;
 mod outcome;
 pub mod patch;
 #[cfg(target_os = "linux")]
-mod plain_file;
 mod plan;
 #[cfg(target_os = "linux")]
 mod probe;

@@ -6,11 +6,10 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use stockade_handoff::trust;
-use stockade_names::SandboxView;
+use stockade_names::{SandboxView, home};
 
 use crate::binds::{check, check_folder, forbidden, homes, is_plain};
 use crate::choices::HomeView;
-use crate::home_secrets;
 use crate::host::{Entry, HostFacts, ProtectedEntry, ProtectionMode};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{HomeState, MountAccess, Network, Protection, SandboxSpec};
@@ -403,7 +402,7 @@ fn masked(facts: &HostFacts, mounts: &[Mount]) -> Vec<Mount> {
         let mut below = homes(facts).filter_map(|home| path.strip_prefix(home).ok());
         let is_linked = matches!(entry, Entry::Link { .. });
         below
-            .any(|below| match home_secrets::view_of(below) {
+            .any(|below| match home::view_of(below) {
                 SandboxView::Masked => is_shared_with(real, |_| true),
                 // A writable directory is a project, even if a symlink at home points into it.
                 SandboxView::Withheld => {

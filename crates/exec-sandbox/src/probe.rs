@@ -19,6 +19,7 @@ use stockade_credentials::names_without_values;
 use stockade_files::{read_kernel_line, real_path};
 use stockade_git::{UsersPlaces, users_file, users_git};
 use stockade_handoff::trust;
+use stockade_names::home::masked;
 use stockade_names::{fits, fold};
 
 use crate::backends::engine::probe::look as look_at;
@@ -26,7 +27,6 @@ use crate::binds::homes;
 use crate::choices::{HomeView, SandboxBackend};
 use crate::container_request::Engine;
 use crate::exposed_secrets::Seen;
-use crate::home_secrets::masked;
 use crate::host::{Entry, HostFacts, Kernel, Searched};
 use crate::mounts::{IGNORED, SYSTEM, path_at_home, rows_at_home};
 use crate::seccomp::Architecture;

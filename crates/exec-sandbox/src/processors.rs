@@ -16,6 +16,8 @@ const MIN: u32 = WHOLE / 100;
 
 /// How many processors a command may use, at least a hundredth of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "f64", into = "Written"))]
 pub struct Processors(NonZeroU32);
 
 /// It is not a number of processors.
@@ -25,10 +27,10 @@ pub struct Processors(NonZeroU32);
 pub struct NotProcessors;
 
 impl Processors {
-    /// One processor.
+    /// The smallest number that needs no control group.
     pub const ONE: Self = Self(NonZeroU32::new(WHOLE).unwrap());
 
-    /// Half of one.
+    /// What a signed package gets.
     pub const HALF: Self = Self(NonZeroU32::new(WHOLE / 2).unwrap());
 
     /// This many thousandths of one, unless it is less than a hundredth of a processor or more than a million of them.
@@ -85,59 +87,31 @@ impl fmt::Display for Processors {
     }
 }
 
-/// A whole number is written as one, so that who reads whole numbers only still reads it.
-#[cfg(feature = "serde")]
-mod json {
-    use serde::de::{Error, Visitor};
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+impl TryFrom<f64> for Processors {
+    type Error = NotProcessors;
 
-    use super::{NotProcessors, Processors, WHOLE, fmt};
-
-    impl Serialize for Processors {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            if self.has_part() {
-                serializer.serialize_f64(f64::from(self.thousandths()) / f64::from(WHOLE))
-            } else {
-                serializer.serialize_u32(self.rounded_up())
-            }
-        }
-    }
-
-    impl<'de> Deserialize<'de> for Processors {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            struct Number;
-            impl Visitor<'_> for Number {
-                type Value = Processors;
-
-                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    write!(f, "{}", NotProcessors.to_string().trim_start_matches("expected "))
-                }
-
-                fn visit_u64<E: Error>(self, count: u64) -> Result<Processors, E> {
-                    count.to_string().parse().map_err(E::custom)
-                }
-
-                fn visit_f64<E: Error>(self, count: f64) -> Result<Processors, E> {
-                    count.to_string().parse().map_err(E::custom)
-                }
-            }
-            deserializer.deserialize_any(Number)
-        }
+    fn try_from(count: f64) -> Result<Self, NotProcessors> {
+        count.to_string().parse()
     }
 }
 
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Processors {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Processors".into()
-    }
+/// A whole number is written as one, so that who reads whole numbers only still reads it.
+#[cfg(feature = "serde")]
+#[derive(Debug, serde::Serialize)]
+#[serde(untagged)]
+enum Written {
+    Whole(u32),
+    Part(f64),
+}
 
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "number", "minimum": 0.01, "maximum": MAX })
+#[cfg(feature = "serde")]
+impl From<Processors> for Written {
+    fn from(count: Processors) -> Self {
+        if count.has_part() {
+            Self::Part(f64::from(count.thousandths()) / f64::from(WHOLE))
+        } else {
+            Self::Whole(count.rounded_up())
+        }
     }
 }
 

@@ -16,8 +16,9 @@ use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode, Searched, Stamp, Watched};
-use crate::known_links::KnownLinks;
+use crate::host::{
+    Entry, FileIdentity, KnownLinks, ProtectedEntry, ProtectionMode, Searched, Stamp, Watched,
+};
 use crate::outcome::{Changed, DroppedGroup};
 use crate::quarantine::Taker;
 use crate::quarantined::Quarantined;

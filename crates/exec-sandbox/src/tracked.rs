@@ -12,11 +12,11 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use stockade_files::read_regular;
 use stockade_git::{ObjectId, blob_id, indexed_files};
 
 use crate::exposed_secrets::Seen;
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
-use crate::plain_file::read_plain;
 
 /// Maximum sizes of an index (some half a million files), of a compared file, and of a `.git` file that points to a repository.
 const MAX_INDEX_BYTES: u64 = 64 << 20;
@@ -85,13 +85,13 @@ fn line_of(path: &Path) -> Option<String> {
 /// Returns the files of a repository that have the content that its index names.
 fn tracked(workspace: &Path, top: &Path, files: &BTreeSet<&Path>) -> Vec<PathBuf> {
     let below = |path: &[u8]| top.join(OsStr::from_bytes(path));
-    let index =
-        repository(&workspace.join(top)).and_then(|own| read_plain(&own.join("index"), MAX_INDEX_BYTES));
+    let index = repository(&workspace.join(top))
+        .and_then(|own| read_regular(&own.join("index"), MAX_INDEX_BYTES).ok());
     let indexed = index.and_then(|index| {
         indexed_files(&index, ObjectId::Sha1, |path| files.contains(below(path).as_path())).ok()
     });
     let same = indexed.unwrap_or_default().into_iter().filter(|file| {
-        let content = read_plain(&workspace.join(below(&file.path)), MAX_FILE_BYTES);
+        let content = read_regular(&workspace.join(below(&file.path)), MAX_FILE_BYTES).ok();
         content.is_some_and(|content| file.blob == blob_id(&content))
     });
     same.map(|file| below(&file.path)).collect()
@@ -107,7 +107,7 @@ pub(crate) fn is_tracked(workspace: &Path, file: &Path) -> bool {
         return false;
     }
     let name = below.strip_prefix(&top).unwrap_or(below).as_os_str().as_bytes();
-    let indexed = read_plain(&index, MAX_INDEX_BYTES).and_then(|index| {
+    let indexed = read_regular(&index, MAX_INDEX_BYTES).ok().and_then(|index| {
         let read = |id| indexed_files(&index, id, |path| path == name).ok();
         read(ObjectId::Sha1).or_else(|| read(ObjectId::Sha256))
     });
@@ -120,7 +120,7 @@ fn repository(top: &Path) -> Option<PathBuf> {
     if fs::metadata(&path).ok()?.is_dir() {
         return Some(path);
     }
-    let text = read_plain(&path, MAX_LINK_BYTES)?;
+    let text = read_regular(&path, MAX_LINK_BYTES).ok()?;
     let link = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
     Some(top.join(OsStr::from_bytes(link)))
 }

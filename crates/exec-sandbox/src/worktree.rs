@@ -10,11 +10,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use stockade_files::real_path;
+use stockade_files::{read_regular, real_path};
 use stockade_git::git_settings;
 
 use crate::host::{Entry, LinkedWorktree};
-use crate::plain_file::read_plain;
 
 /// Maximum sizes of a file that names a path, and of a settings file.
 const MAX_LINK_BYTES: u64 = 4 << 10;
@@ -35,10 +34,11 @@ const OBEYED: &[&str] = &["commondir", "gitdir", "config.worktree", "modules"];
 pub(crate) fn find(workspace: &Path) -> Option<LinkedWorktree> {
     let link = workspace.join(".git");
     fs::symlink_metadata(&link).ok().filter(fs::Metadata::is_file)?;
-    let own = pointer_target(workspace, &read_plain(&link, MAX_LINK_BYTES)?, b"gitdir: ")?;
+    let own = pointer_target(workspace, &read_regular(&link, MAX_LINK_BYTES).ok()?, b"gitdir: ")?;
     let common = own.parent().filter(|around| around.ends_with("worktrees"))?.parent()?.to_path_buf();
-    let agrees = pointer_target(&own, &read_plain(&own.join("commondir"), MAX_LINK_BYTES)?, b"")? == common
-        && pointer_target(&own, &read_plain(&own.join("gitdir"), MAX_LINK_BYTES)?, b"")?
+    let agrees = pointer_target(&own, &read_regular(&own.join("commondir"), MAX_LINK_BYTES).ok()?, b"")?
+        == common
+        && pointer_target(&own, &read_regular(&own.join("gitdir"), MAX_LINK_BYTES).ok()?, b"")?
             == real_path(&link).ok()?;
     let is_apart = !common.starts_with(workspace) && !workspace.starts_with(&common);
     (agrees && is_apart && is_whole(&common) && is_harmless(&common, &own)).then(|| parts(common, &own))
@@ -62,7 +62,7 @@ fn is_whole(common: &Path) -> bool {
 /// Whether the command cannot create settings in the worktree's own directory: git only reads `config.worktree` if the
 /// repository enables that, and an existing file is mounted read-only.
 fn is_harmless(common: &Path, own: &Path) -> bool {
-    let settings = read_plain(&common.join("config"), MAX_SETTINGS_BYTES);
+    let settings = read_regular(&common.join("config"), MAX_SETTINGS_BYTES).ok();
     let settings = settings.and_then(|bytes| git_settings(&bytes).ok());
     let has_own = own.join("config.worktree").symlink_metadata().is_ok();
     settings.is_some_and(|settings| {

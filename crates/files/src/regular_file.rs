@@ -6,7 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "opens files by their names")]
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -20,6 +20,21 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+/// Reads a regular file whole, without waiting. A symlink is followed.
+///
+/// # Errors
+/// When it cannot be read, is not a regular file, or has more bytes than `max_bytes`.
+pub fn read_regular(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let too_large = || io::Error::from(io::ErrorKind::FileTooLarge);
+    let file = open_regular(path)?;
+    if file.metadata()?.len() > max_bytes {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes { Err(too_large()) } else { Ok(bytes) }
 }
 
 /// Checks a file before a library opens it by its name. A missing file is no error.
@@ -41,7 +56,6 @@ fn not_regular() -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
     use std::os::unix::net::UnixListener;
 
     use super::*;
@@ -58,6 +72,8 @@ mod tests {
         for name in ["file", "link"] {
             let mut text = String::new();
             open_regular(&path(name)).unwrap().read_to_string(&mut text).unwrap();
+            assert_eq!(read_regular(&path(name), 4).unwrap(), b"text");
+            assert!(read_regular(&path(name), 3).is_err(), "it has more");
             assert_eq!(text, "text", "{name}");
             check_regular(&path(name)).unwrap();
         }

@@ -28,6 +28,7 @@ mod access;
 mod directories;
 mod families;
 mod fold;
+pub mod home;
 mod lookup;
 mod name;
 mod pattern;

@@ -453,7 +453,7 @@ export interface ResourceLimits {
   priority?: Priority | null;
   /** Maximum number of concurrent processes and threads. */
   processes?: number | null;
-  /** Number of CPUs. */
+  /** Number of CPUs, such as 2 or 0.5. */
   processors?: number | null;
   /** Size of the private `/tmp`. */
   scratchBytes?: number | null;

@@ -585,8 +585,8 @@ class ResourceLimits(TypedDict, total=False):
     """CPU priority of the command; `low` by default."""
     processes: Optional[int]
     """Maximum number of concurrent processes and threads."""
-    processors: Optional[int]
-    """Number of CPUs."""
+    processors: Optional[float]
+    """Number of CPUs, such as 2 or 0.5."""
     scratchBytes: Optional[int]
     """Size of the private `/tmp`."""
     wallTimeMs: Optional[int]

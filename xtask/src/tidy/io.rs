@@ -92,7 +92,6 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/native.rs", "reads random numbers"),
     ("crates/exec-sandbox/src/native/", "maps users, and asks whose files are"),
     ("crates/exec-sandbox/src/probe.rs", "fills HostFacts from the real machine"),
-    ("crates/exec-sandbox/src/plain_file.rs", "reads a regular file of bounded length"),
     ("crates/exec-sandbox/src/quarantine.rs", "keeps what was taken away from workspaces"),
     ("crates/exec-sandbox/src/quarantine/", "takes, lists, gives back and drops what is kept"),
     (

@@ -23,6 +23,7 @@ pub struct LimitsPatch {
 
     /// Number of CPUs, such as 2 or 0.5.
     #[cfg_attr(feature = "clap", arg(long = "cpus", value_name = "N"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub processors: Option<Processors>,
 
     /// Memory limit.

@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use stockade_files::read_kernel_line;
+use stockade_files::{read_kernel_line, read_regular};
 
 use super::{RunError, Streams, run};
 use crate::choices::SandboxBackend;
@@ -247,7 +247,7 @@ impl Known {
     }
 
     fn text(&self) -> String {
-        let bytes = crate::plain_file::read_plain(&self.file, 1 << 16).unwrap_or_default();
+        let bytes = read_regular(&self.file, 1 << 16).unwrap_or_default();
         String::from_utf8(bytes).unwrap_or_default()
     }
 

@@ -1,14 +1,13 @@
-//! Credentials below the home: what the table of names withholds from every sandbox, and what it masks in folders that are
-//! shared.
+//! Credentials below the home: what the table withholds from every sandbox, and what it masks in folders that are shared.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-use stockade_names::{Name, SandboxView, Scope, default_workspace, fits, fold, names};
+use crate::{Name, SandboxView, Scope, default_workspace, fits, fold, names};
 
 /// How a path stands to credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nearness {
+pub enum Nearness {
     /// It is at, below or above something that is withheld.
     IsWithheld,
     /// It is at or below something that is masked. What is above may be shared without it.
@@ -21,7 +20,8 @@ fn with_view(view: SandboxView) -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the credentials next to a path below the home.
-pub(crate) fn nearest(below: &Path) -> Option<(Nearness, &'static str)> {
+#[must_use]
+pub fn nearest(below: &Path) -> Option<(Nearness, &'static str)> {
     let names = parts(below);
     // What lies above a workspace says nothing about it.
     if default_workspace(&names).is_some() {
@@ -33,7 +33,8 @@ pub(crate) fn nearest(below: &Path) -> Option<(Nearness, &'static str)> {
 }
 
 /// What a command sees of a path below the home, where the folder around that is shared.
-pub(crate) fn view_of(below: &Path) -> SandboxView {
+#[must_use]
+pub fn view_of(below: &Path) -> SandboxView {
     let names = parts(below);
     if default_workspace(&names).is_some() {
         return SandboxView::default();
@@ -43,7 +44,7 @@ pub(crate) fn view_of(below: &Path) -> SandboxView {
 }
 
 /// What is masked in folders that are shared: a folder below the home, and a name or pattern of names in it.
-pub(crate) fn masked() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub fn masked() -> impl Iterator<Item = (&'static str, &'static str)> {
     with_view(SandboxView::Masked).filter_map(|path| path.rsplit_once('/'))
 }
 

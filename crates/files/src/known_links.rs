@@ -19,13 +19,16 @@ impl KnownLinks {
         KEYS.hash_one((path, to))
     }
 
-    pub(crate) fn add(&mut self, path: &Path, to: &Path) {
+    /// Records a symlink and its target.
+    pub fn add(&mut self, path: &Path, to: &Path) {
         if self.0.len() < MAX_KNOWN {
             self.0.insert(Self::key(path, to));
         }
     }
 
-    pub(crate) fn has(&self, path: &Path, to: &Path) -> bool {
+    /// Whether this symlink was recorded with this target.
+    #[must_use]
+    pub fn has(&self, path: &Path, to: &Path) -> bool {
         self.0.contains(&Self::key(path, to))
     }
 }
