@@ -181,6 +181,17 @@ impl Policy {
         &self.name
     }
 
+    /// Whether the other one has the same name and decides the same. Policies of a host cannot be compared.
+    fn is_same(&self, other: &Self) -> bool {
+        let decides_the_same = match (&self.kind, &other.kind) {
+            (Kind::Commands { patterns, answer }, Kind::Commands { patterns: theirs, answer: other }) => {
+                answer == other && patterns.is_same(theirs)
+            }
+            _ => false,
+        };
+        self.name == other.name && decides_the_same
+    }
+
     fn say(&self, subject: &Subject<'_>, workspace: &Workspace) -> Statement {
         let policy = || self.name.clone();
         match (&self.kind, subject) {
@@ -289,6 +300,11 @@ impl Chain {
             }
         }
         Ok(())
+    }
+
+    /// Whether adding this policy at the end would change nothing.
+    pub(super) fn has(&self, policy: &Policy) -> bool {
+        self.0.iter().any(|one| one.is_same(policy))
     }
 
     pub(super) fn remove(&mut self, name: &str) -> Result<(), ChainError> {

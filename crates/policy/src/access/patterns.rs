@@ -69,6 +69,12 @@ impl CommandPatterns {
         Self { texts: Vec::new(), finder: Finder::Dangerous }
     }
 
+    /// Whether both find the same commands.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let is_dangerous = |one: &Self| matches!(one.finder, Finder::Dangerous);
+        self.texts == other.texts && is_dangerous(self) == is_dangerous(other)
+    }
+
     /// Returns the pattern that a command matches: as it is written, or with its quotes and extra spaces away.
     pub(crate) fn find(&self, command: &str) -> Option<&str> {
         match &self.finder {

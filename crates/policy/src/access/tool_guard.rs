@@ -157,6 +157,12 @@ impl ToolGuard {
         self.chain.add(policy, position).map(|()| self.policies())
     }
 
+    /// Whether the chain has this policy already, so that adding it at the end changes nothing.
+    #[must_use]
+    pub fn has(&self, policy: &Policy) -> bool {
+        self.chain.has(policy)
+    }
+
     /// Removes the policy of this name.
     ///
     /// # Errors

@@ -220,8 +220,8 @@ pub(crate) fn open(mut config: SandboxConfig) -> Result<PathGuard, Fault> {
     PathGuard::open(&config, &cwd, Resolver::Kernel).map_err(|error| Fault::of(&error))
 }
 
-/// Adds the policies of a request to its tools, and returns the changes of each tool. A policy that is added again replaces the
-/// earlier one.
+/// Adds the policies of a request to its tools, and returns the changes of each tool. A policy of the same name replaces the earlier
+/// one, and one that is there already changes nothing.
 fn add_policies(
     guard: &mut PathGuard,
     policies: &Policies,
@@ -248,6 +248,9 @@ fn add_policies(
         let guard = guard.sandbox().guard_for(request.tool());
         let mut change = None;
         for policy in &added {
+            if guard.has(policy) {
+                continue;
+            }
             change = Some(guard.add(policy.clone(), Position::Last).map_err(|error| Fault::of(&error))?);
         }
         if let Some(change) = change.filter(|change| !changes.iter().any(|one| one.tool == change.tool)) {

@@ -39,6 +39,13 @@ fn listeners_are_notified_and_everything_is_recorded() {
             assert!(told["policies"].as_array().unwrap().len() > 1, "{told}");
         }
     }
+    // The same policies again change nothing, and others replace them.
+    let mut again = |patterns: Value| {
+        let asked = json!({"session": agent, "policies": {"denyCommands": patterns},
+            "request": {"type": "command.execute", "resource": "npm publish", "tool": "run"}});
+        heard(&mut serving, "path.authorize", &asked).0.len()
+    };
+    assert_eq!([again(json!(["npm publish"])), again(json!(["npm publish", "x"]))], [0, 1]);
     // One client is told once, in however many sessions it listens.
     let (told, answer) = heard(&mut serving, "policy.add", &json!({"rule": "deny git push"}));
     let id = answer["result"]["added"][0]["id"].clone();
@@ -52,7 +59,12 @@ fn listeners_are_notified_and_everything_is_recorded() {
         found.iter().rev().map(|event| (event["agent"].clone(), event["data"]["change"].clone())).collect();
     assert_eq!(
         said,
-        [(json!("bot"), Value::Null), (Value::Null, json!("add")), (Value::Null, json!("remove"))],
+        [
+            (json!("bot"), Value::Null),
+            (json!("bot"), Value::Null),
+            (Value::Null, json!("add")),
+            (Value::Null, json!("remove"))
+        ],
         "{found:?}"
     );
 }
