@@ -7,6 +7,8 @@ pub(crate) mod check;
 #[cfg(feature = "rule-files")]
 pub(crate) mod claude;
 #[cfg(feature = "rule-files")]
+mod code_buddy;
+#[cfg(feature = "rule-files")]
 pub(crate) mod custom;
 mod disguises;
 pub(crate) mod effect;

@@ -1,10 +1,12 @@
 //! The configuration: all layers merged, each value with its origin.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use serde_json::Value as Json;
+use stockade_files::FileVersions;
 use stockade_text::Timestamp;
 
 use crate::agent::{AgentConfig, AuditConfig, LimitStoreConfig};
@@ -13,7 +15,7 @@ use crate::keys::{self, ConfigKey, KEYS};
 use crate::kind::Kind;
 use crate::known::{Known, UnknownAgent};
 use crate::layer::{ConfigLayer, ConfigOrigin, Leaf};
-use crate::rules::{ConfigRule, Rules};
+use crate::rules::{self, ConfigRule, Rules};
 use crate::scanner;
 use crate::scoped;
 use crate::settings::Settings;
@@ -41,6 +43,8 @@ pub struct Config {
     lists: Vec<Leaf>,
     /// When the first table with an end that applies now ends.
     ends: Option<Timestamp>,
+    /// The rule files that layers name.
+    rule_files: Vec<PathBuf>,
 }
 
 /// A value of a configuration.
@@ -79,6 +83,7 @@ impl Config {
         agents.extend(sources.agents.iter().filter(|id| keys::is_agent(id)).cloned());
         agents.extend(layers.iter().flatten().filter_map(|leaf| agent_of(&leaf.path)));
         agents.extend(known.names().map(str::to_owned));
+        let rule_files = rules::files(layers.iter().flatten());
         let rules = Rules::take(&mut layers);
         rules.check(&mut problems);
         scanner::check(layers.iter().flatten(), &mut problems);
@@ -101,6 +106,7 @@ impl Config {
         })?;
         config.lists = lists;
         config.ends = ends;
+        config.rule_files = rule_files;
         config.limit_own_hosts();
         config.hold_back_secrets(&by_others);
         config.withhold_secrets(&by_others);
@@ -110,6 +116,22 @@ impl Config {
         }
         config.notices.extend(told);
         Ok(config)
+    }
+
+    /// The same, with the versions of all files that it was read from, by which a later change is noticed.
+    ///
+    /// # Errors
+    /// When a file, variable or option is invalid. The error lists every problem.
+    pub fn load_with_versions(sources: &ConfigSources) -> Result<(Self, FileVersions), ConfigError> {
+        // Versions are taken before reading, so that a change in between causes another read.
+        let files = sources.files();
+        let config = Self::load(sources)?;
+        if config.rule_files.is_empty() {
+            return Ok((config, files));
+        }
+        // Only reading tells which rule files there are.
+        let files = files.with(config.rule_files);
+        Ok((Self::load(sources)?, files))
     }
 
     // The error of figment is large, and only ever passed on once.
@@ -137,6 +159,7 @@ impl Config {
             notices,
             lists: Vec::new(),
             ends: None,
+            rule_files: Vec::new(),
         })
     }
 

@@ -54,6 +54,8 @@ pub(crate) enum Kind {
     OptionalPath,
     /// Rules for commands, which `rules` parses.
     Rules,
+    /// A list of absolute paths of rule files, which `rules` reads.
+    RuleFiles,
 }
 
 impl Kind {
@@ -101,7 +103,7 @@ impl Kind {
             (Self::Messages, Json::Array(list)) => {
                 list.iter().all(|text| text.as_str().is_some_and(RefusalTexts::is_entry))
             }
-            (Self::Paths, Json::Array(list)) => list.iter().all(is_path),
+            (Self::Paths | Self::RuleFiles, Json::Array(list)) => list.iter().all(is_path),
             (Self::OptionalPath, path) => is_path(path),
             (Self::Rules, Json::Array(list)) => list.iter().all(Json::is_object),
             _ => false,
@@ -154,6 +156,7 @@ impl Kind {
             Self::Paths => "a list of absolute paths".to_owned(),
             Self::OptionalPath => "an absolute path, or null".to_owned(),
             Self::Rules => "a list of rules, in the format of rule files".to_owned(),
+            Self::RuleFiles => "a list of absolute paths of rule files".to_owned(),
         }
     }
 
@@ -189,7 +192,9 @@ impl Kind {
             Self::Messages => {
                 json!({ "type": "array", "items": { "type": "string", "pattern": "^[A-Za-z0-9._*-]+: ." } })
             }
-            Self::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
+            Self::Paths | Self::RuleFiles => {
+                json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } })
+            }
             Self::OptionalPath => json!({ "type": ["string", "null"], "pattern": "^/" }),
             Self::Rules => {
                 json!({ "type": "array", "items": { "type": "object", "required": ["id", "decision"] } })
@@ -211,7 +216,9 @@ impl Kind {
                 "null" => Json::Null,
                 _ => plain(),
             },
-            Self::Texts | Self::Options | Self::Paths if !text.trim_start().starts_with('[') => {
+            Self::Texts | Self::Options | Self::Paths | Self::RuleFiles
+                if !text.trim_start().starts_with('[') =>
+            {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 items.map(|item| Json::String(item.to_owned())).collect()
             }

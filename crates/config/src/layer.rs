@@ -82,6 +82,8 @@ pub(super) struct Leaf {
     pub(super) only_narrows: bool,
     /// Whether its entries are added to those of the effective list, as in a table with a scope.
     pub(super) adds: bool,
+    /// The rule file that it comes from.
+    pub(super) file: Option<PathBuf>,
 }
 
 /// The values that one layer sets.
@@ -149,14 +151,14 @@ pub(super) fn read_file(path: &Path, layer: ConfigLayer, problems: &mut Vec<Prob
     match read_trusted(path, writers, MAX_CONFIG_BYTES) {
         Ok(text) => read_text(&text, *format, path, layer, problems),
         Err(error) => {
-            problems.push(Problem::of_file(path, error.to_string(), fix(&error)));
+            problems.push(Problem::of_file(path, error.to_string(), untrusted_fix(&error)));
             Said::nothing(layer)
         }
     }
 }
 
 /// Returns how to fix a file that cannot be read or trusted.
-fn fix(error: &TrustedFileError) -> String {
+pub(super) fn untrusted_fix(error: &TrustedFileError) -> String {
     let fix = match error {
         TrustedFileError::NotOwned(not_owned) => return not_owned.fix(),
         TrustedFileError::NotOfRoot => {
@@ -295,10 +297,16 @@ impl Walk<'_> {
             let fix = format!("run `stockade config explain {}`", key.path);
             return self.problem(entry.node.at, format!("`{path}`: {message}"), fix);
         }
-        if self.is_scoped && !value.is_array() {
+        if self.is_scoped && (!value.is_array() || matches!(key.kind, Kind::RuleFiles)) {
             let fix = "set it outside of the table, where it applies everywhere";
-            let message = format!("`{path}` is no list, and a table with a scope only adds to lists");
+            let message =
+                format!("`{path}` is no list of values, and a table with a scope only adds to those");
             return self.problem(entry.node.at, message, fix);
+        }
+        if matches!(key.kind, Kind::RuleFiles) && self.said.layer != ConfigLayer::Project {
+            let origin = self.origin(entry.at);
+            let found = rules::of_files(path, &value, &origin, self.problems);
+            self.said.leaves.extend(found);
         }
         self.push(key, path, entry.at, value, None);
     }
@@ -325,12 +333,15 @@ impl Walk<'_> {
         value: Json,
         rule: Option<CommandRule>,
     ) {
-        let place = Some(format!("{}:{at}", self.path.display()));
-        let layer = self.said.layer;
-        let only_narrows = layer == ConfigLayer::Project;
-        let origin = ConfigOrigin { layer, place };
-        let adds = self.is_scoped;
-        self.said.leaves.push(Leaf { path: path.to_owned(), key, value, origin, rule, only_narrows, adds });
+        let origin = self.origin(at);
+        let only_narrows = origin.layer == ConfigLayer::Project;
+        let adds = self.is_scoped || (adds_to_others(key) && !only_narrows);
+        let leaf = Leaf { path: path.to_owned(), key, value, origin, rule, only_narrows, adds, file: None };
+        self.said.leaves.push(leaf);
+    }
+
+    fn origin(&self, at: TextPosition) -> ConfigOrigin {
+        ConfigOrigin { layer: self.said.layer, place: Some(format!("{}:{at}", self.path.display())) }
     }
 
     fn problem(&mut self, at: TextPosition, message: impl Into<String>, fix: impl Into<String>) {
@@ -339,6 +350,11 @@ impl Walk<'_> {
             self.problems.push(Problem { at: Some(at), ..Problem::of_file(self.path, message, fix) });
         }
     }
+}
+
+/// Whether the lists of all layers apply together.
+const fn adds_to_others(key: &ConfigKey) -> bool {
+    matches!(key.kind, Kind::RuleFiles)
 }
 
 /// Whether a path names a table above some key.
@@ -447,7 +463,8 @@ pub(super) fn of_text(
         origin: origin.clone(),
         rule,
         only_narrows: false,
-        adds: false,
+        adds: adds_to_others(key),
+        file: None,
     };
     let mut wrong = |message: &str, fix: String| {
         problems.push(Problem::of_place(place, format!("`{path}`: {message}"), fix));
@@ -462,7 +479,13 @@ pub(super) fn of_text(
     }
     let value = key.kind.of_text(text);
     match key.kind.check(&value) {
-        Ok(()) => vec![leaf(value, None)],
+        Ok(()) => {
+            let mut leaves = vec![leaf(value.clone(), None)];
+            if matches!(key.kind, Kind::RuleFiles) {
+                leaves.extend(rules::of_files(path, &value, &origin, problems));
+            }
+            leaves
+        }
         Err(message) => wrong(&message, format!("run `stockade config explain {}`", key.path)),
     }
 }

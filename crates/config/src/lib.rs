@@ -30,6 +30,7 @@ mod chosen;
 mod config;
 mod error;
 mod idle;
+mod import;
 mod keys;
 mod kind;
 mod known;
@@ -51,6 +52,7 @@ pub use agent::{
 pub use chosen::{CONFIG_FILE_VARIABLE, choose_config_file, chosen_config_file};
 pub use config::{Config, ConfigValue};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};
+pub use import::{ImportError, ImportedSetting, ImportedSettings, OtherProgram};
 pub use keys::ConfigKey;
 pub use known::{KNOWN_AGENTS, UnknownAgent};
 pub use layer::{ConfigLayer, ConfigOrigin};

@@ -1,17 +1,24 @@
 //! Rules for commands in a configuration. They have the format of rule files, and the same parser reads them.
 //!
-//! Unlike other values, the rules of all layers apply together.
+//! Unlike other values, the rules of all layers apply together, and so do the rule files that layers name.
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::Value as Json;
-use stockade_command::rules::CommandRuleFile;
-use stockade_command::{CommandRule, Effect, Layer, RuleLayer};
-use stockade_text::{Node, TextPosition, Value};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+use stockade_command::rules::{
+    CommandRuleFile, CommandRuleFileError, CommandRuleFormat, MAX_COMMAND_RULE_FILE_BYTES,
+};
+use stockade_command::{CommandDefaults, CommandRule, Effect, Layer, RuleLayer};
+use stockade_files::{Writers, read_trusted};
+use stockade_text::{Format, Node, TextPosition, Value, parse};
 
 use crate::config::{ALL, agent_of};
 use crate::error::{ConfigNotice, Problem};
-use crate::layer::{ConfigLayer, ConfigOrigin, Leaf};
+use crate::keys::ConfigKey;
+use crate::kind::Kind;
+use crate::layer::{ConfigLayer, ConfigOrigin, Leaf, untrusted_fix};
 
 /// A rule for commands, with its origin.
 #[derive(Debug, Clone)]
@@ -23,6 +30,8 @@ pub struct ConfigRule {
     pub layer: Layer,
     /// The layer and place that set it.
     pub origin: ConfigOrigin,
+    /// The rule file that it comes from, unless it is written in the configuration itself.
+    pub file: Option<PathBuf>,
     /// Its source, as JSON.
     pub(super) value: Json,
 }
@@ -38,8 +47,8 @@ impl Rules {
         for leaf in layers.iter_mut().flat_map(|leaves| leaves.extract_if(.., |leaf| leaf.rule.is_some())) {
             let (Some(rule), Some(agent)) = (leaf.rule, agent_of(&leaf.path)) else { continue };
             let layer = owner(leaf.origin.layer);
-            let value = leaf.value;
-            rules.entry(agent).or_default().push(ConfigRule { rule, layer, origin: leaf.origin, value });
+            let Leaf { origin, file, value, .. } = leaf;
+            rules.entry(agent).or_default().push(ConfigRule { rule, layer, origin, file, value });
         }
         Self(rules)
     }
@@ -132,6 +141,94 @@ pub(super) fn read(node: &Node, layer: ConfigLayer) -> Result<Vec<Placed>, (Text
     })?;
     let rules = nodes.iter().zip(file.rules());
     Ok(rules.map(|(node, rule)| (node.at, rule.clone(), node.value.to_json())).collect())
+}
+
+/// Returns the paths of rule files that layers name, in their order.
+pub(super) fn files<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Vec<PathBuf> {
+    let named = leaves.filter(|leaf| matches!(leaf.key.kind, Kind::RuleFiles) && !leaf.only_narrows);
+    let lists = named.filter_map(|leaf| leaf.value.as_array());
+    lists.flatten().filter_map(Json::as_str).map(PathBuf::from).collect()
+}
+
+/// Reads the rule files that a layer names at the path of its key. Each rule has its place in its file.
+pub(super) fn of_files(
+    path: &str,
+    list: &Json,
+    origin: &ConfigOrigin,
+    problems: &mut Vec<Problem>,
+) -> Vec<Leaf> {
+    let mut leaves = Vec::new();
+    for file in list.as_array().into_iter().flatten().filter_map(Json::as_str) {
+        match of_file(path, Path::new(file), origin.layer) {
+            Ok(found) => leaves.extend(found),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    leaves
+}
+
+fn of_file(path: &str, file: &Path, layer: ConfigLayer) -> Result<Vec<Leaf>, Problem> {
+    let Some(format) = file.to_str().and_then(CommandRuleFormat::of_name) else {
+        let fix = "use the extension .toml, .yaml, .yml or .json";
+        return Err(Problem::of_file(file, "unknown extension of a rule file", fix));
+    };
+    let writers = if layer == ConfigLayer::Managed { Writers::Root } else { Writers::Owner };
+    let text = read_trusted(file, writers, MAX_COMMAND_RULE_FILE_BYTES)
+        .map_err(|error| Problem::of_file(file, error.to_string(), untrusted_fix(&error)))?;
+    let rules = CommandRuleFile::parse(&text, format, owner(layer)).map_err(|error| wrong(file, &error))?;
+    if rules.has_overrides() {
+        let fix = "name the file with `--rules admin:FILE`, or remove `override` from it";
+        return Err(Problem::of_file(file, "a rule file of a configuration cannot have `override`", fix));
+    }
+    let origin = |at: Option<TextPosition>| {
+        let at = at.map(|at| format!(":{at}")).unwrap_or_default();
+        ConfigOrigin { layer, place: Some(format!("{}{at}", file.display())) }
+    };
+    let table = path.rsplit_once('.').map_or(path, |(table, _)| table);
+    let leaf = |name: &str, value: Json, rule: Option<CommandRule>, at: Option<TextPosition>| {
+        let path = format!("{table}.{name}");
+        let key = ConfigKey::of(&path)?;
+        let (origin, file) = (origin(at), Some(file.to_owned()));
+        // What is in force where no rule matches is never milder for a file.
+        Some(Leaf { path, key, value, origin, only_narrows: rule.is_none(), rule, adds: false, file })
+    };
+    let sources = sources(&text, file);
+    let own = rules.rules().iter().enumerate().filter_map(|(index, rule)| {
+        let value = sources.get(index).cloned().unwrap_or_default();
+        leaf("rules", value, Some(rule.clone()), rules.place_of(&rule.id))
+    });
+    let defaults = rules.defaults().into_iter().flat_map(named);
+    // `allow`, which no key takes, is milder than whatever is in force.
+    let defaults = defaults
+        .filter_map(|(name, word)| leaf(name, json!(word), None, None))
+        .filter(|leaf| leaf.key.kind.check(&leaf.value).is_ok());
+    Ok(own.chain(defaults).collect())
+}
+
+/// The defaults of a file under the names of their keys.
+fn named(defaults: CommandDefaults) -> [(&'static str, &'static str); 3] {
+    let CommandDefaults { unmatched, unanalysable, substitutions } = defaults;
+    [
+        ("unmatched", unmatched.name()),
+        ("unanalysable", unanalysable.name()),
+        ("substitutions", substitutions.name()),
+    ]
+}
+
+/// Returns the rules of a file as they are written, for those who show them.
+fn sources(text: &str, file: &Path) -> Vec<Json> {
+    let parsed = Format::of_path(file).and_then(|format| parse(text, format, text.len()).ok());
+    let list = parsed.as_ref().and_then(|node| node.value.get("rule"));
+    match list.map(|entry| &entry.node.value) {
+        Some(Value::List(nodes)) => nodes.iter().map(|node| node.value.to_json()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn wrong(file: &Path, error: &CommandRuleFileError) -> Problem {
+    let CommandRuleFileError { line, column, problem, .. } = error;
+    let at = TextPosition { line: *line, column: *column };
+    Problem { at: Some(at), ..Problem::of_file(file, problem.to_string(), "run `stockade policy --help`") }
 }
 
 /// Maximum number of regular expressions in the rules of a project. Each can take a tenth of a second to compile, and a

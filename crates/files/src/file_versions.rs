@@ -32,6 +32,13 @@ impl FileVersions {
         Self(versions.collect())
     }
 
+    /// Adds the current versions of other files.
+    #[must_use]
+    pub fn with(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.0.extend(Self::of(paths).0);
+        self
+    }
+
     /// Whether none of them was changed, added or removed since.
     #[must_use]
     pub fn are_unchanged(&self) -> bool {

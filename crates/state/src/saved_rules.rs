@@ -352,7 +352,10 @@ pub(crate) fn user_rules(
     }
     // The rules for all agents come first.
     let shared = if agent == "*" { 0 } else { config.rules("*").count() };
-    let own = config.rules(agent).skip(shared).filter(|one| one.origin.layer == ConfigLayer::User);
+    let own = config
+        .rules(agent)
+        .skip(shared)
+        .filter(|one| one.origin.layer == ConfigLayer::User && one.file.is_none());
     Ok(own.map(|one| one.rule.clone()).collect())
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "reads the current directory")]
 
 mod change;
+mod import;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ Examples:
                                             show the documentation of a key, and how a project may change it
   stockade config set agents.bot.maxSteps 50
                                             change your config file
+  stockade config import claude             take over the settings of Claude Code
   stockade config validate my.toml          check a file
   stockade config schema > stockade.schema.json
                                             print a JSON Schema for editors";
@@ -36,7 +38,7 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done; with validate: the configuration is valid
-  1  with validate: the configuration is invalid
+  1  with validate: the configuration is invalid; with import: something is left out
   2  the command line or the configuration is wrong
 
 Layers, later ones override earlier ones: built-in defaults, /etc/stockade/config.*, your ~/.config/stockade/config.*, the project's
@@ -53,7 +55,7 @@ pub(crate) struct ConfigArgs {
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
 
-    /// Agent to show in addition to the named ones; repeatable
+    /// Agent to show in addition to the named ones, or to import settings for; repeatable
     #[arg(long, global = true, value_name = "ID")]
     agent: Vec<String>,
 
@@ -106,6 +108,7 @@ enum ConfigCommand {
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
+    Import(import::ImportArgs),
     /// Print a JSON Schema for config files
     Schema,
 }
@@ -139,6 +142,9 @@ pub(crate) fn run(args: &ConfigArgs, color: ColorChoice) -> Result<Exit, Failure
         }
         ConfigCommand::Explain { key } => (explain(args, key, styles)?, Exit::Clean),
         ConfigCommand::Set { key, value } => (change::run(Change::Set, key, value)?, Exit::Clean),
+        ConfigCommand::Import(import) => {
+            import::run(import, args.agent.first().map(String::as_str), args.format)?
+        }
         ConfigCommand::Add { key, value } => (change::run(Change::Add, key, value)?, Exit::Clean),
     };
     let mut output = Output::new();

@@ -32,11 +32,11 @@ use stockade_guard::exec::{
     EXIT_CODES, End, HomeView, OnUnavailable, Outcome, Property, Refusal, RunError, SandboxMode,
     backend_option,
 };
-use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
+use stockade_guard::{AgentCommands, Decision, NotRun, PreparedRun, RunRecord, RunReport};
 
 use crate::args::{Format, HELP};
-use stockade_state::command_check;
 use stockade_state::trail;
+use stockade_state::{StateError, command_check, command_rules};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,8 +71,8 @@ const REFUSED: u8 = 126;
 
 /// Options that conflict with --agent, whose configuration decides. Mode, time limit and output limit can still narrow it.
 #[rustfmt::skip]
-const SHAPING: [&str; 33] = [
-    "no_rules", "read_only_paths", "env_names_paths", "shared_paths", "network", "broker", "allow_host", "secret", "login", "home", "env", "cpu_time_ms", "processors", "memory_bytes", "processes", "priority", "max_connections", "max_requests", "upstream_proxy", "upstream_login",
+const SHAPING: [&str; 34] = [
+    "no_rules", "rules", "read_only_paths", "env_names_paths", "shared_paths", "network", "broker", "allow_host", "secret", "login", "home", "env", "cpu_time_ms", "processors", "memory_bytes", "processes", "priority", "max_connections", "max_requests", "upstream_proxy", "upstream_login",
     "file_size_bytes", "disk_bytes", "disk_files", "require", "backend", "backend_option", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit",
 ];
 
@@ -101,6 +101,10 @@ pub(crate) struct ExecArgs {
     /// Run the command even if the rules for commands deny it; only the sandbox restricts it
     #[arg(long)]
     no_rules: bool,
+
+    /// Additional rule file; admin:FILE and project:FILE set its layer; repeatable
+    #[arg(long, value_name = "FILE", conflicts_with = "no_rules")]
+    rules: Vec<PathBuf>,
 
     /// Network access
     #[arg(long, value_name = "WHAT", default_value = "none", requires_if("broker", "broker"))]
@@ -308,8 +312,9 @@ pub(crate) fn prepare(
         return Err(NotPrepared::Failed(why));
     }
     let text = text(&args.command);
+    let policy = policy(&args.rules).map_err(|error| NotPrepared::Failed(error.to_string()))?;
     if !args.no_rules
-        && let Some(decision) = command_check::denied(&CommandPolicy::builtin(), &text, &spec)
+        && let Some(decision) = command_check::denied(policy.all_rules(), &text, &spec)
     {
         let why = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
         return Err(NotPrepared::Denied(format!("the rules for commands deny this: {why}")));
@@ -318,6 +323,14 @@ pub(crate) fn prepare(
     let record = record().map_err(|error| NotPrepared::Failed(NotRun::Unrecorded(error).to_string()))?;
     PreparedRun::new(spec, egress, record)
         .map_err(|error| NotPrepared::Failed(format!("cannot start the egress proxy: {error}")))
+}
+
+/// Returns the built-in rules, with those of these files.
+fn policy(files: &[PathBuf]) -> Result<AgentCommands, StateError> {
+    if files.is_empty() {
+        return Ok(CommandPolicy::builtin().into());
+    }
+    command_rules::sources_of(files).map(|sources| sources.policy)
 }
 
 fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {

@@ -54,6 +54,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::config::assignment)]
     set: Vec<(String, String)>,
 
+    /// Additional rule file of yours, as in `commands.ruleFiles`; repeatable
+    #[arg(long, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+
     /// Sandbox mode; it can only be stricter than that of the configuration
     #[arg(long, value_name = "MODE")]
     sandbox: Option<SandboxMode>,
@@ -96,7 +100,7 @@ pub(crate) fn run(args: &RunArgs) -> ExitCode {
 }
 
 fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let mut session = agent_run::open(&args.agent, &args.workspace, &args.set)?;
+    let mut session = agent_run::open(&args.agent, &args.workspace, &settings(args)?)?;
     agent_run::bound_mode(&mut session, args.sandbox)?;
     session.bound_review(args.review.unwrap_or_default());
     graph_runs::join(&mut session, args.graph.as_ref())?;
@@ -131,6 +135,21 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
         AgentRun::Ran(ran, result) => ended(args, &ran, result.as_ref()),
         AgentRun::Refused(decision) => refused(args, &decision),
     })
+}
+
+/// Returns the settings of the command line, in which rule files are one as well.
+fn settings(args: &RunArgs) -> Result<Vec<(String, String)>, Failure> {
+    let mut settings = args.set.clone();
+    if !args.rules.is_empty() {
+        let real = |file: &PathBuf| {
+            let wrong = |error| Failure::incomplete(format_args!("{}: {error}", escape_path(file)));
+            std::fs::canonicalize(file).map_err(wrong)
+        };
+        let files = args.rules.iter().map(real).collect::<Result<Vec<_>, _>>()?;
+        let files = serde_json::to_string(&files).map_err(Failure::incomplete)?;
+        settings.push((format!("agents.{}.commands.ruleFiles", args.agent), files));
+    }
+    Ok(settings)
 }
 
 fn ended(args: &RunArgs, ran: &Ran, result: Option<&ToolResult>) -> ExitCode {

@@ -46,6 +46,16 @@ impl Substitutions {
     /// Their names, in the same order.
     pub const NAMES: &[&str] = &["rules", "local", "none"];
 
+    /// Returns the name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::Local => "local",
+            Self::None => "none",
+        }
+    }
+
     /// Returns the value with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

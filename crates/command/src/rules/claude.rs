@@ -48,6 +48,14 @@ pub struct ImportNote {
     pub reason: String,
 }
 
+impl ImportNote {
+    /// A note about an entry.
+    #[must_use]
+    pub fn new(entry: String, is_left_out: bool, reason: &str) -> Self {
+        Self { entry, is_left_out, reason: reason.to_owned() }
+    }
+}
+
 /// An invalid settings file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -151,11 +159,12 @@ impl ImportedRules {
     }
 
     fn note(&mut self, entry: String, is_left_out: bool, reason: &str) {
-        self.notes.push(ImportNote { entry, is_left_out, reason: reason.to_owned() });
+        self.notes.push(ImportNote::new(entry, is_left_out, reason));
     }
 }
 
-fn id_for(rule: &CommandRule) -> String {
+/// An id of the words of a rule.
+pub(super) fn id_for(rule: &CommandRule) -> String {
     let words = match &rule.pattern {
         CommandPattern::Prefix(words) | CommandPattern::Exact(words) => words.concat(),
         CommandPattern::Regex { pattern, .. } => vec![pattern.clone()],

@@ -150,6 +150,12 @@ impl CommandRuleFile {
         self.shell
     }
 
+    /// Whether the file disables hazards.
+    #[must_use]
+    pub const fn has_overrides(&self) -> bool {
+        !self.overrides.is_empty()
+    }
+
     /// Returns the rules as a layer.
     #[must_use]
     pub fn layer(&self, layer: Layer) -> RuleLayer {

@@ -156,6 +156,11 @@ settings! {
         /// only be stricter.
         #[expect(dead_code, reason = "the rules of all layers apply together, so they are no value of one layer")]
         "rules" rules: Option<IgnoredAny> = [], Rules, Tighten;
+        /// Files of rules for commands (TOML, YAML or JSON, see `stockade policy --help`), which apply as if they were
+        /// written in `rules` of the same layer. The files of all layers apply together, and defaults in a file can
+        /// only be stricter. A project cannot name files.
+        #[expect(dead_code, reason = "read with their origin, as the rules that they hold")]
+        "ruleFiles" rule_files: Vec<std::path::PathBuf> = [], RuleFiles, Never;
     }
 }
 

@@ -438,6 +438,64 @@ fn rules_for_commands_are_checked_in_place() {
 }
 
 /// Each of these takes a while to compile. The user's own expressions are not limited.
+const NO_CURL: &str = "version = 1\n[defaults]\nunmatched = \"deny\"\nunanalysable = \"sandbox\"\n[[rule]]\nid = \"no-curl\"\n\
+                       prefix = [\"curl\"]\ndecision = \"deny\"\nreason = \"x\"\n";
+
+fn naming(file: &str) -> String {
+    format!("[agents.bot.commands]\nruleFiles = [\"{file}\"]\n")
+}
+
+/// As rules and lists of all layers do, and no default of a file is milder than what is in force.
+#[test]
+fn rule_files_of_all_layers_apply_together() {
+    let site = Site::new(&[("a.toml", NO_CURL), ("b.toml", &NO_CURL.replace("curl", "wget"))]);
+    for (layer, file) in [("etc", "a.toml"), ("home", "b.toml")] {
+        let folder = site.folder.path().join(layer);
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("config.toml"), naming(&site.path(file))).unwrap();
+    }
+    let config = site.load().unwrap();
+    let rules: Vec<_> = config
+        .rules("bot")
+        .map(|one| (one.rule.id.as_str(), one.layer, one.origin.place.clone().unwrap()))
+        .collect();
+    let place = |file: &str| format!("{}:5:1", site.path(file));
+    assert_eq!(
+        rules,
+        [("no-curl", Layer::Admin, place("a.toml")), ("no-wget", Layer::User, place("b.toml"))]
+    );
+    let files = config.get("agents.bot.commands.ruleFiles").unwrap().value;
+    assert_eq!(files, json!([site.path("a.toml"), site.path("b.toml")]));
+    assert_eq!(value(&config, "agents.bot.commands.unmatched").0, "deny");
+    assert_eq!(value(&config, "agents.bot.commands.unanalysable").0, "ask", "a file does not make it milder");
+}
+
+#[test]
+fn changes_of_rule_files_are_noticed() {
+    let site = Site::new(&[("a.toml", NO_CURL)]);
+    fs::create_dir(site.folder.path().join("home")).unwrap();
+    fs::write(site.folder.path().join("home/config.toml"), naming(&site.path("a.toml"))).unwrap();
+    let (_, files) = Config::load_with_versions(&site.sources).unwrap();
+    assert!(files.are_unchanged());
+    fs::write(site.path("a.toml"), NO_CURL.replace("curl", "wget")).unwrap();
+    assert!(!files.are_unchanged());
+}
+
+#[test]
+fn rule_files_of_a_project_or_of_others_are_not_read() {
+    let site = Site::new(&[("a.toml", NO_CURL), ("work/.stockade/config.toml", "")]);
+    fs::write(site.folder.path().join("work/.stockade/config.toml"), naming(&site.path("a.toml"))).unwrap();
+    let config = site.load().unwrap();
+    assert_eq!(config.rules("bot").count(), 0);
+    assert!(config.notices().iter().any(|notice| notice.key == "agents.bot.commands.ruleFiles"));
+
+    let site = Site::new(&[("a.toml", NO_CURL), ("home/config.toml", "")]);
+    fs::write(site.folder.path().join("home/config.toml"), naming(&site.path("a.toml"))).unwrap();
+    fs::set_permissions(site.path("a.toml"), fs::Permissions::from_mode(0o666)).unwrap();
+    let error = site.load().unwrap_err();
+    assert_eq!(error.problems[0].message, "other users can write it", "{error}");
+}
+
 #[test]
 fn a_project_brings_few_expressions() {
     let rules = |agent: &str, count: usize| -> String {

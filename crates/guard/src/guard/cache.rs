@@ -100,15 +100,13 @@ impl CachedGuard {
     fn open(agent: &str, workspace: &Path, catalog: &ToolCatalog) -> Result<Self, GuardCacheError> {
         let sources =
             ConfigSources { agents: vec![agent.to_owned()], ..ConfigSources::of_process(workspace) };
-        // Versions are taken before reading, so that a change in between causes another read.
-        let files = sources.files();
         let options = GuardOptions {
             agent: agent.to_owned(),
             workspace: workspace.to_path_buf(),
             catalog: catalog.clone(),
             rules: Vec::new(),
         };
-        let config = Config::load(&sources)?;
+        let (config, files) = Config::load_with_versions(&sources)?;
         Ok(Self { guard: Guard::open(&config, options)?, files, ends: config.ends() })
     }
 }

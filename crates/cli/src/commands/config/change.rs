@@ -2,6 +2,7 @@
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
 
 use stockade_files::KeptFile;
 use stockade_guard::config::{Config, ConfigKey};
@@ -26,10 +27,7 @@ pub(super) fn run(change: Change, key: &str, value: &str) -> Result<String, Fail
     // The user's config file, which also contains the user's rules, with the same checks.
     let kept = SavedRules::of_agent("*")?;
     let path = kept.path();
-    if let Some(folder) = path.parent() {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|error| Failure::usage(format_args!("{}: {error}", escape_path(folder))))?;
-    }
+    make_folder(path)?;
     let edit = |text: Option<&str>| {
         let editor = Editor::new(text.unwrap_or_default(), format_of(path));
         let text = edited(change, key, value, editor)
@@ -43,6 +41,13 @@ pub(super) fn run(change: Change, key: &str, value: &str) -> Result<String, Fail
     })?;
     let done = if change == Change::Set { "set" } else { "added to" };
     Ok(format!("{done} {key}, in {}\n", escape_path(path)))
+}
+
+/// Creates the directory of a config file, for its owner alone.
+pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| Failure::usage(format_args!("{}: {error}", escape_path(folder))))
 }
 
 /// Returns the changed document. A value that is not valid TOML is a string.

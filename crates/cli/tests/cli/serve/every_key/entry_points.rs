@@ -109,6 +109,10 @@ impl House {
             (".cargo/bin/tool", "tool\n"),
             ("plain/SKILL.md", ""),
             ("witness", ""),
+            (
+                "no-date.yaml",
+                "version: 1\nrule:\n  - id: no-date\n    prefix: [date]\n    decision: deny\n    reason: x\n",
+            ),
         ] {
             fs::create_dir_all(home.join(path).parent().unwrap()).unwrap();
             fs::write(home.join(path), text).unwrap();

@@ -139,6 +139,7 @@ pub(super) const ROWS: &[Row] = &[
     row("agents.bot.commands.sessionAnswerMinutes", ["0", "720"], Probe::Answered("allow-session")).with(UNMATCHED).at(NO_LINE),
     row("agents.bot.commands.keptAnswerDays", ["0", "30"], Probe::Answered("allow-always")).with(UNMATCHED),
     row("agents.bot.commands.rules", ["[]", "[{\"id\": \"no-date\", \"prefix\": [\"date\"], \"decision\": \"deny\"}]"], Probe::Command("date")),
+    row("agents.bot.commands.ruleFiles", ["[]", "[\"HOME/no-date.yaml\"]"], Probe::Command("date")),
     row("agents.bot.hookMode", ["enforce", "observe"], Probe::Hooked("git push")).at(HOOK),
     row("agents.bot.messages", ["[]", "[\"git-beyond: ask in #release\"]"], Probe::Hooked("git push")).at(HOOK),
     row("security.permission.enableNodePermissions", ["false", "true"], Probe::Run(&["touch", "made"])).with(FULL),
