@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
@@ -11,7 +12,7 @@ use stockade_command::rules::{
     CommandRuleFile, CommandRuleFileError, CommandRuleFormat, MAX_COMMAND_RULE_FILE_BYTES,
 };
 use stockade_command::{CommandDefaults, CommandRule, Effect, Layer, RuleLayer};
-use stockade_files::{Writers, read_trusted};
+use stockade_files::{TrustedFileError, Writers, read_trusted};
 use stockade_text::{Format, Node, TextPosition, Value, parse};
 
 use crate::config::{ALL, agent_of};
@@ -174,7 +175,7 @@ fn of_file(path: &str, file: &Path, layer: ConfigLayer) -> Result<Vec<Leaf>, Pro
     };
     let writers = if layer == ConfigLayer::Managed { Writers::Root } else { Writers::Owner };
     let text = read_trusted(file, writers, MAX_COMMAND_RULE_FILE_BYTES)
-        .map_err(|error| Problem::of_file(file, error.to_string(), untrusted_fix(&error)))?;
+        .map_err(|error| Problem::of_file(file, error.to_string(), unreadable_fix(file, &error)))?;
     let rules = CommandRuleFile::parse(&text, format, owner(layer)).map_err(|error| wrong(file, &error))?;
     if rules.has_overrides() {
         let fix = "name the file with `--rules admin:FILE`, or remove `override` from it";
@@ -203,6 +204,14 @@ fn of_file(path: &str, file: &Path, layer: ConfigLayer) -> Result<Vec<Leaf>, Pro
         .filter_map(|(name, word)| leaf(name, json!(word), None, None))
         .filter(|leaf| leaf.key.kind.check(&leaf.value).is_ok());
     Ok(own.chain(defaults).collect())
+}
+
+/// Returns how to fix a rule file that cannot be read.
+fn unreadable_fix(file: &Path, error: &TrustedFileError) -> String {
+    if matches!(error, TrustedFileError::Unreadable(error) if error.kind() == io::ErrorKind::NotFound) {
+        return format!("create {}, or remove it from `ruleFiles`", file.display());
+    }
+    untrusted_fix(error)
 }
 
 /// The defaults of a file under the names of their keys.

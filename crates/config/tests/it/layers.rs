@@ -470,6 +470,16 @@ fn rule_files_of_all_layers_apply_together() {
     assert_eq!(value(&config, "agents.bot.commands.unanalysable").0, "ask", "a file does not make it milder");
 }
 
+/// Only a person who names the file as an option disables a hazard.
+#[test]
+fn a_rule_file_of_a_configuration_disables_no_hazard() {
+    let text = format!("{NO_CURL}[[override]]\nfloor = \"rm-home\"\nbecause = \"told\"\n");
+    let site = Site::new(&[("a.toml", &text), ("etc/config.toml", "")]);
+    fs::write(site.path("etc/config.toml"), naming(&site.path("a.toml"))).unwrap();
+    let error = site.load().unwrap_err();
+    assert!(error.problems[0].message.contains("override"), "{error}");
+}
+
 #[test]
 fn changes_of_rule_files_are_noticed() {
     let site = Site::new(&[("a.toml", NO_CURL)]);
