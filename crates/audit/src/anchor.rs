@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 
-use stockade_files::open_regular;
+use stockade_files::regular_file::open_regular;
 
 use crate::checkpoint::Checkpoint;
 use crate::checkpoint_file::MAX_CHECKPOINT_BYTES;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _};
 use std::path::Path;
 
-use stockade_files::open_regular;
+use stockade_files::regular_file::open_regular;
 
 use crate::bytes::Bytes32;
 use crate::checkpoint::Checkpoint;

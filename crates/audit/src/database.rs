@@ -6,7 +6,7 @@ use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use stockade_files::check_regular;
+use stockade_files::regular_file::check_regular;
 use stockade_text::push_percent_encoded;
 
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};

@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use stockade_files::open_regular;
+use stockade_files::regular_file::open_regular;
 
 use crate::bytes::{Bytes32, from_hex};
 use crate::checkpoint::{Checkpoint, PREFIX_BYTES};

@@ -22,7 +22,8 @@ use known::Written;
 #[cfg(feature = "sqlite")]
 pub(crate) use known::mark_of_run;
 pub(crate) use known::{Known, Rotation, with_seal};
-use stockade_files::{OwnAccess, open_own, open_regular};
+use stockade_files::regular_file::open_regular;
+use stockade_files::{OwnAccess, open_own};
 use stockade_text::to_hex;
 
 /// Size of a slot in bytes. A state needs a few thousand.

@@ -20,7 +20,8 @@ use crate::register::{Known, Register};
 use crate::rotation;
 use crate::store::{Seal, Store};
 use crate::verify::Beside;
-use stockade_files::{OwnAccess, open_own, open_regular};
+use stockade_files::regular_file::open_regular;
+use stockade_files::{OwnAccess, open_own};
 use stockade_text::Timestamp;
 
 /// How many records there are at most between two checkpoints.

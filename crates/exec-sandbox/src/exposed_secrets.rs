@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use stockade_files::read_regular;
+use stockade_files::regular_file::read_regular;
 
 use crate::plan::Plan;
 use crate::spec::SandboxSpec;

@@ -12,7 +12,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use stockade_files::read_regular;
+use stockade_files::regular_file::read_regular;
 use stockade_git::{ObjectId, blob_id, indexed_files};
 
 use crate::exposed_secrets::Seen;

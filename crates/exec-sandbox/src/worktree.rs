@@ -10,7 +10,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use stockade_files::{read_regular, real_path};
+use stockade_files::real_path;
+use stockade_files::regular_file::read_regular;
 use stockade_git::git_settings;
 
 use crate::host::{Entry, LinkedWorktree};

@@ -11,7 +11,8 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use stockade_files::{read_kernel_line, read_regular};
+use stockade_files::read_kernel_line;
+use stockade_files::regular_file::read_regular;
 
 use super::{RunError, Streams, run};
 use crate::choices::SandboxBackend;
