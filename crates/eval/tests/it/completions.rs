@@ -74,7 +74,7 @@ fn node_agrees_on_the_completion_values() {
 #[test]
 fn node_agrees_on_statements_by_chance() {
     let mut writer = Writer { chance: Chance(11), names: 0, depth: 0, loops: 0, breaks: 0 };
-    let programs: Vec<String> = (0..4_000).map(|_| writer.program()).collect();
+    let programs: Vec<String> = (0..node::cases(4_000)).map(|_| writer.program()).collect();
     node::compare(&programs);
 }
 

@@ -8,6 +8,7 @@
 )]
 
 mod auto_traits;
+mod bounds;
 mod completions;
 mod escapes;
 mod invalid;
