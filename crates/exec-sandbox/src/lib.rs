@@ -60,7 +60,6 @@ pub mod mounts;
 mod native;
 mod outcome;
 pub mod patch;
-#[cfg(target_os = "linux")]
 mod plan;
 #[cfg(target_os = "linux")]
 mod probe;
