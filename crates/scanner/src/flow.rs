@@ -7,6 +7,7 @@
 //! and is bounded.
 
 mod contents;
+mod hashed;
 mod names;
 mod paths;
 mod set;

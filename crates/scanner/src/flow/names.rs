@@ -6,15 +6,14 @@ use std::ops::Range;
 use arrayvec::ArrayVec;
 
 use super::contents::Contents;
+use super::hashed::hashed;
 use super::paths::{named, words};
 use super::set::{function, set_by};
-use super::sources::{
-    ADDRESS, DERIVES_KEYS, ENCODES, HASHES, HASHES_IN_SHELL, Source, each_source, is_secret,
-};
+use super::sources::{ADDRESS, DERIVES_KEYS, ENCODES, Source, each_source, is_secret};
 use super::statements::is_cut;
 use super::uses::{
     is_elsewhere, is_member, is_of_environment, is_of_project, is_only_used, is_query, is_said, is_scratch,
-    picked, picks_a_value, shows_who_asks, without_comment,
+    picked, picks_a_value, shows_who_asks,
 };
 use super::{Inflow, Inflows};
 use crate::prefilter::byte_set::ByteSet;
@@ -49,6 +48,32 @@ struct Function<'p> {
     given: Contents<'p>,
 }
 
+/// What a statement has, as far as it is found.
+struct Found<'p, 'f> {
+    open: Contents<'p>,
+    /// What leaves the statement only as a hash or a signature.
+    hashed: Contents<'p>,
+    parts: &'f [Range<usize>],
+}
+
+impl<'p> Found<'p, '_> {
+    /// Where what is found at this offset belongs.
+    fn at(&mut self, at: usize) -> &mut Contents<'p> {
+        let is_hashed = self.parts.iter().any(|part| part.contains(&at));
+        if is_hashed { &mut self.hashed } else { &mut self.open }
+    }
+
+    /// A hash of a secret does not reveal it; that of a file may still tell which one it is.
+    fn together(mut self) -> Contents<'p> {
+        if !self.parts.is_empty() {
+            self.hashed.secrets.clear();
+            self.hashed.flows = self.hashed.flows.without(Inflow::EncodedSecret);
+            self.open.add(&self.hashed);
+        }
+        self.open
+    }
+}
+
 impl<'p> Names<'p> {
     pub(super) fn new(region: Region) -> Self {
         Self {
@@ -79,15 +104,14 @@ impl<'p> Names<'p> {
     pub(super) fn read(&mut self, program: &'p str, statement: &Range<usize>) -> Inflows {
         let Some(text) = program.get(statement.clone()) else { return Inflows::NONE };
         self.enter(text);
-        let mut contents = self.begun.take().unwrap_or_default();
-        self.add_sources(text, &mut contents);
-        self.add_files(text, &mut contents);
-        self.add_names(text, &mut contents);
+        let begun = self.begun.take();
+        let mut contents = self.collect(text, begun.clone(), &[]);
         let may_be_hashed = !contents.secrets.is_empty() || contents.flows.contains(Inflow::EncodedSecret);
-        if may_be_hashed && self.hashes(text) {
-            // A signature or hash of a secret does not reveal it.
-            contents.secrets.clear();
-            contents.flows = contents.flows.without(Inflow::EncodedSecret);
+        if may_be_hashed {
+            let parts = hashed(text, self.region);
+            if !parts.is_empty() {
+                contents = self.collect(text, begun, &parts);
+            }
         }
         let is_secret = contents.flows.has_any_of(SECRETS) || !contents.secrets.is_empty();
         // Cryptography libraries receive key material from a program's settings.
@@ -112,12 +136,13 @@ impl<'p> Names<'p> {
         flows
     }
 
-    /// Whether a statement signs or hashes: in a shell by a command, not by a word in a comment or an address.
-    fn hashes(&self, text: &str) -> bool {
-        match self.region {
-            Region::Code => text.lines().any(|line| HASHES.is_match(without_comment(line))),
-            _ => HASHES_IN_SHELL.is_match(text),
-        }
+    /// Returns what a statement has, of which some parts leave it only as a hash.
+    fn collect(&self, text: &'p str, begun: Option<Contents<'p>>, hashed: &[Range<usize>]) -> Contents<'p> {
+        let mut found = Found { open: begun.unwrap_or_default(), hashed: Contents::default(), parts: hashed };
+        self.add_sources(text, &mut found);
+        self.add_files(text, &mut found);
+        self.add_names(text, &mut found);
+        found.together()
     }
 
     /// Tracks where a function begins and ends: at a statement that is not indented.
@@ -147,9 +172,10 @@ impl<'p> Names<'p> {
         known.or_else(|| (!self.overflow.is_nothing()).then_some(&self.overflow))
     }
 
-    fn add_sources(&self, text: &'p str, contents: &mut Contents<'p>) {
+    fn add_sources(&self, text: &'p str, into: &mut Found<'p, '_>) {
         each_source(text, |source, found| match source {
             Source::Inflow(flow) => {
+                let contents = into.at(found.start);
                 contents.flows = contents.flows.with(Inflows::of(&[flow]));
                 contents.is_of_machine |= flow == Inflow::SecretFile;
             }
@@ -159,13 +185,13 @@ impl<'p> Names<'p> {
                     matched.rsplit(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').next();
                 let name = name.unwrap_or_default();
                 if is_secret(name) && !shows_who_asks(text, found.start) {
-                    contents.keep_secret(name);
+                    into.at(found.start).keep_secret(name);
                 }
             }
         });
     }
 
-    fn add_files(&self, text: &'p str, contents: &mut Contents<'p>) {
+    fn add_files(&self, text: &'p str, into: &mut Found<'p, '_>) {
         for (at, word) in words(text) {
             // Most words name nothing. The dearer questions about how a word is used come last.
             let mut flows = named(word, self.region);
@@ -191,6 +217,7 @@ impl<'p> Names<'p> {
             if flows.has_any_of(OF_FILES) && is_used() {
                 flows = flows.without(Inflow::SecretFile).without(Inflow::Setting);
             }
+            let contents = into.at(at);
             contents.flows = contents.flows.with(flows);
             contents.is_of_machine |= flows.contains(Inflow::SecretFile) && !is_of_project(word);
             if let Some(known) = known {
@@ -204,12 +231,13 @@ impl<'p> Names<'p> {
         self.region != Region::Code && picks_a_value(text) || shows_who_asks(text, at)
     }
 
-    fn add_names(&self, text: &'p str, contents: &mut Contents<'p>) {
+    fn add_names(&self, text: &'p str, into: &mut Found<'p, '_>) {
         if self.contents.is_empty() && self.local.is_empty() && self.overflow.is_nothing() {
             return;
         }
         for (at, name, is_meant) in identifiers(text, self.region) {
             let Some(known) = self.known(name).filter(|_| is_meant) else { continue };
+            let contents = into.at(at);
             if known.flows.contains(Inflow::SecretFile) && !known.is_of_machine && self.is_for_one(text, at) {
                 contents.add(&Contents { flows: picked(known.flows), ..known.clone() });
                 continue;

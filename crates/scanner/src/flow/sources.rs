@@ -191,6 +191,11 @@ pub(super) static HASHES_IN_SHELL: Expression = Expression::new(
     r"(?:^|[|;&(`])[ \t]*(?:sha(?:1|224|256|384|512)sum|shasum|md5sum|md5|openssl[ \t]+(?:dgst|sha\w+|md5|pkeyutl|rsautl))\b",
 );
 
+/// Programs that send what they are given to another machine.
+pub(super) static SENDS_IN_SHELL: Expression = Expression::new(
+    r"\b(?:curl|wget|nc|ncat|netcat|socat|ssh|scp|sftp|ftp|rsync|xh|https?|telnet|s_client|dig|nslookup|mail|sendmail|git[ \t]+push)\b",
+);
+
 /// Expressions that take one value out of a file, by its key.
 pub(super) static PICKS: Expression = Expression::new(
     r#"\bjq[ \t][^|;\n]{0,60}\.[A-Za-z_]|\b(?:grep|awk|sed|cut)\b[^|;\n]{0,80}["'^|( \t][/^]?\^?[A-Z][A-Z0-9_]{3,60}\b"#,
