@@ -99,11 +99,11 @@ impl Stack {
 }
 
 /// Steps between two checks of the deadline.
-const STEPS_BETWEEN_LOOKS: u64 = 4096;
+pub(crate) const STEPS_BETWEEN_LOOKS: u32 = 4096;
 
 impl<'a> Meter<'a> {
     pub(crate) fn new(options: EvalOptions<'a>) -> Self {
-        let ask_at = STEPS_BETWEEN_LOOKS.min(options.limits.max_steps.saturating_add(1));
+        let ask_at = u64::from(STEPS_BETWEEN_LOOKS).min(options.limits.max_steps.saturating_add(1));
         Self { options, steps: 0, bytes: 0, depth: 0, stack: Stack::here(), ask_at }
     }
 
@@ -145,9 +145,9 @@ impl<'a> Meter<'a> {
             return Err(too_many_steps(limit));
         }
         if self.options.deadline.is_some_and(|is_over| is_over()) {
-            return Err(EvalError::new(ErrorKind::Timeout, "stopped at the deadline"));
+            return Err(past_deadline());
         }
-        self.ask_at = self.steps.saturating_add(STEPS_BETWEEN_LOOKS).min(limit.saturating_add(1));
+        self.ask_at = self.steps.saturating_add(STEPS_BETWEEN_LOOKS.into()).min(limit.saturating_add(1));
         Ok(())
     }
 
@@ -182,6 +182,11 @@ impl<'a> Meter<'a> {
     pub(crate) fn ascend(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }
+}
+
+#[cold]
+pub(crate) fn past_deadline() -> EvalError {
+    EvalError::new(ErrorKind::Timeout, "stopped at the deadline")
 }
 
 #[cold]

@@ -161,6 +161,11 @@ impl<'p> Machine<'p> {
         self.meter.steps_left()
     }
 
+    /// What tells that the time is up.
+    pub(crate) fn deadline(&self) -> Option<&'p dyn Fn() -> bool> {
+        self.meter.options().deadline
+    }
+
     /// How many bytes are left.
     pub(crate) fn bytes_left(&self) -> usize {
         self.meter.bytes_left()

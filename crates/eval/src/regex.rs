@@ -15,7 +15,7 @@ use regex_automata::nfa::thompson::pikevm::{Cache, PikeVM};
 use regex_automata::util::captures::Captures;
 use regex_automata::{Anchored, Input};
 
-use crate::limits::Meter;
+use crate::limits::{Meter, past_deadline};
 use crate::{ErrorKind, EvalError};
 use classes::Case;
 use node::Node;
@@ -123,12 +123,12 @@ impl Regex {
         !self.is_unicode
     }
 
-    /// Returns the first match at or after a byte, within limits on steps and on bytes for backtracking.
+    /// Returns the first match at or after a byte.
     pub(crate) fn find(
         &self,
         text: &str,
         start: usize,
-        (max_steps, max_bytes): (usize, usize),
+        limits: SearchLimits<'_>,
     ) -> Result<Found, EvalError> {
         if start > text.len() {
             return Ok(Found { groups: None, steps: 0 });
@@ -138,12 +138,13 @@ impl Regex {
                 Ok(Found { groups: self.find_plain(vm, cache, text, start), steps: 0 })
             }
             Engine::Trying(machine) => {
-                let limit = max_steps.min(MAX_STEPS);
+                let limit = limits.max_steps.min(MAX_STEPS);
                 machine
-                    .find(text, start, self.is_sticky, (limit, max_bytes))
+                    .find(text, start, self.is_sticky, SearchLimits { max_steps: limit, ..limits })
                     .map(|(groups, steps)| Found { groups, steps })
                     .map_err(|stopped| match stopped {
                         machine::Stopped::Steps => too_long(limit),
+                        machine::Stopped::Deadline => past_deadline(),
                         machine::Stopped::Ways(limit) => too_many_ways(limit),
                     })
             }
@@ -187,6 +188,14 @@ fn bytes_of_cache(vm: &PikeVM) -> usize {
     const BYTES_OF_STATE: usize = 64;
     let (states, slots) = (vm.get_nfa().states().len() + 1, vm.get_nfa().group_info().slot_len() + 1);
     states.saturating_mul(slots.saturating_mul(2 * size_of::<usize>()).saturating_add(BYTES_OF_STATE))
+}
+
+/// Limits of one search, of which those on steps and on bytes are for backtracking.
+#[derive(Clone, Copy)]
+pub(crate) struct SearchLimits<'a> {
+    pub(crate) max_steps: usize,
+    pub(crate) max_bytes: usize,
+    pub(crate) deadline: Option<&'a dyn Fn() -> bool>,
 }
 
 fn too_long(limit: usize) -> EvalError {

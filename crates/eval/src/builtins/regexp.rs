@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Method, argument, method_row};
 use crate::machine::{Key, Machine, Run, Stop};
-use crate::regex::{Found, Groups};
+use crate::regex::{Found, Groups, SearchLimits};
 use crate::text::Text;
 use crate::value::{Content, Fields, ObjectId, RegexObject, Value};
 
@@ -135,7 +135,11 @@ pub(super) fn find(
         // How much of a long text is read shows only afterwards, but the worst must be within the limit.
         machine.affords(length.saturating_mul(regex.regex.weight()) / 16)?;
     }
-    let left = (machine.steps_left(), machine.bytes_left());
+    let left = SearchLimits {
+        max_steps: machine.steps_left(),
+        max_bytes: machine.bytes_left(),
+        deadline: machine.deadline(),
+    };
     let found = regex.regex.find(text.as_str(), start, left);
     let Found { groups: found, steps } = found.map_err(|error| Stop::from(error.at(machine.here())))?;
     let read = match &found {

@@ -3,9 +3,10 @@
 
 use regex_syntax::hir::ClassUnicode;
 
-use super::Groups;
 use super::classes::{self, Case};
 use super::node::{Look, Node, Repeat};
+use super::{Groups, SearchLimits};
+use crate::limits::STEPS_BETWEEN_LOOKS;
 
 /// One step of a compiled expression.
 #[derive(Debug)]
@@ -67,6 +68,8 @@ pub(super) enum Stopped {
     Steps,
     /// It had more ways open than allowed.
     Ways(usize),
+    /// The time is up.
+    Deadline,
 }
 
 /// The most ways that may be open at once.
@@ -182,8 +185,9 @@ impl Machine {
         text: &str,
         start: usize,
         is_sticky: bool,
-        (max_steps, max_bytes): (usize, usize),
+        limits: SearchLimits<'_>,
     ) -> Result<(Option<Groups>, usize), Stopped> {
+        let SearchLimits { max_steps, max_bytes, deadline } = limits;
         let mut run = Run {
             machine: self,
             text,
@@ -194,6 +198,8 @@ impl Machine {
             counts: vec![0; self.counters],
             begins: vec![0; self.counters],
             open: Vec::new(),
+            deadline,
+            looked: 0,
         };
         let mut at = start;
         loop {
@@ -235,6 +241,9 @@ struct Run<'m> {
     counts: Vec<u32>,
     begins: Vec<usize>,
     open: Vec<Open>,
+    deadline: Option<&'m dyn Fn() -> bool>,
+    /// Steps since the deadline was checked.
+    looked: u32,
 }
 
 impl Run<'_> {
@@ -245,6 +254,10 @@ impl Run<'_> {
         let (mut step, mut at) = (step, at);
         loop {
             self.left = self.left.checked_sub(1).ok_or(Stopped::Steps)?;
+            self.looked += 1;
+            if self.looked == STEPS_BETWEEN_LOOKS {
+                self.look()?;
+            }
             if self.open.len() > self.max_open {
                 return Err(Stopped::Ways(self.max_open));
             }
@@ -260,6 +273,13 @@ impl Run<'_> {
                 None => return Ok(None),
             }
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self) -> Result<(), Stopped> {
+        self.looked = 0;
+        if self.deadline.is_some_and(|is_over| is_over()) { Err(Stopped::Deadline) } else { Ok(()) }
     }
 
     /// Drops the open alternatives, but keeps the old values to restore.

@@ -18,9 +18,8 @@ const MOST_BYTES: u64 = (3 * MAX_BYTES + (1 << 20)) as u64;
 /// In processor time, so that a busy machine does not count.
 const DEADLINE: Duration = Duration::from_millis(400);
 
-/// How long an evaluation may take: a search that backtracks is not interrupted within its four million steps, which take long in a
-/// build without optimisation.
-const MOST_TIME: Duration = DEADLINE.saturating_mul(2);
+/// How long an evaluation may take: half as long again.
+const MOST_TIME: Duration = Duration::from_millis(600);
 
 /// Evaluates each source twice: with a limit of memory, and with a deadline in place of a limit of steps.
 pub(crate) fn keeps_to_its_limits(sources: &[String]) {
