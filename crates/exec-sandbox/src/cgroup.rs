@@ -314,6 +314,7 @@ fn remove_what_was_left(parent: &Path) {
 mod tests {
     use super::*;
     use crate::limits::Limit;
+    use crate::processors::Processors;
 
     /// A folder that looks like a mounted hierarchy of version 2, whose groups give these controllers to theirs.
     fn version_2(controllers: &str) -> tempfile::TempDir {
@@ -358,6 +359,24 @@ mod tests {
         let mut enforcement = Enforcement::default();
         groups.promise(&mut enforcement);
         assert!(!enforcement.holds(Property::Priority));
+    }
+
+    /// Half of each period, which is a tenth of a second.
+    #[test]
+    fn a_part_of_a_processor_is_a_quota() {
+        let limits = ResourceLimits { processors: Limit::AtMost(Processors::HALF), ..limits() };
+        let mounted = version_2("cpu memory pids\n");
+        let groups = Groups::make_in(mounted.path(), "0::/user/app\n", &limits, "stockade-1-1");
+        let read = |path: &str| fs::read_to_string(mounted.path().join(path)).unwrap();
+        assert_eq!(read("user/stockade-1-1/cpu.max"), "50000");
+        let mut enforcement = Enforcement::default();
+        groups.promise(&mut enforcement);
+        assert!(enforcement.holds(Property::Processors));
+        let mounted = tempfile::tempdir().unwrap();
+        fs::create_dir_all(mounted.path().join("cpu/job")).unwrap();
+        let _groups = Groups::make_in(mounted.path(), "4:cpu:/job\n", &limits, "stockade-1-1");
+        let quota = fs::read_to_string(mounted.path().join("cpu/job/stockade-1-1/cpu.cfs_quota_us"));
+        assert_eq!(quota.unwrap(), "50000");
     }
 
     #[test]

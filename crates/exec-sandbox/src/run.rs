@@ -41,6 +41,7 @@ use crate::journal;
 use crate::native::Ids;
 use crate::outcome::{End, Outcome};
 use crate::plan::Plan;
+use crate::processors::Processors;
 use crate::provider::Provider;
 use crate::quarantined::Quarantined;
 use crate::refusal::Refusal;
@@ -280,10 +281,11 @@ fn observer(plan: Plan, ids: Ids) -> Result<Option<Observer>, RunError> {
     observer.map_err(RunError::setup("supervising system calls"))
 }
 
-/// Whether control groups are created, where permitted: if a required property needs them, or the memory limit is tight. Only
-/// groups count memory that belongs to no process.
+/// Whether control groups are created, where permitted: if a required property or a part of a processor needs them, or the memory
+/// limit is tight. Only groups count memory that belongs to no process.
 fn is_grouped(plan: &Plan) -> bool {
-    plan.limits.is_tight() || plan.require.iter().any(|property| GROUPED.contains(property))
+    let has_part = plan.limits.processors.bound().is_some_and(Processors::has_part);
+    has_part || plan.limits.is_tight() || plan.require.iter().any(|property| GROUPED.contains(property))
 }
 
 /// Returns a number that no other running sandbox has.

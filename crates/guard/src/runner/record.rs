@@ -30,8 +30,9 @@ pub(super) fn out_of_reach(trail: Option<&AuditTrail>, plan: &Plan) -> Result<()
 
 /// Adds the plan to the event that begins a run.
 pub(super) fn planned(event: AuditEvent, plan: &Plan) -> AuditEvent {
-    // Whether the memory limit is enforced is known only when the sandbox exists, and without a sandbox it is not.
-    let memory = plan.limits.memory.bound().filter(|_| plan.provider != Provider::Nothing);
+    // Each process is limited, also without a sandbox; what a container engine limits is in the plan.
+    let is_contained = matches!(plan.provider, Provider::Container(_) | Provider::Added(_));
+    let memory = plan.limits.memory.bound().filter(|_| !is_contained || bounds_memory(&plan.enforcement));
     held(event, plan, &plan.enforcement, memory)
 }
 
@@ -58,8 +59,7 @@ pub(super) fn ended(
         duration: Some(outcome.usage.wall_time),
         ..owner
     };
-    let is_bounded = enforcement.holds(Property::Memory) || enforcement.holds(Property::TotalMemory);
-    let memory = plan.limits.memory.bound().filter(|_| is_bounded);
+    let memory = plan.limits.memory.bound().filter(|_| bounds_memory(enforcement));
     let event = held(event, plan, enforcement, memory).with(field::END, outcome.end.name());
     let event = match cause(outcome) {
         Some(cause) => event.with(field::CAUSE, cause),
@@ -128,6 +128,10 @@ fn cause(outcome: &Outcome) -> Option<ClosedWord> {
         _ => "not known",
     };
     Some(cause.into())
+}
+
+fn bounds_memory(enforcement: &Enforcement) -> bool {
+    enforcement.holds(Property::Memory) || enforcement.holds(Property::TotalMemory)
 }
 
 /// Adds the enforced limits. A limit that was requested but not enforced is not recorded.
