@@ -49,8 +49,6 @@ const BOUNDS: &[(&str, &str, Beyond)] = &[
     // A list that is full counts as company.
     ("exec-sandbox/src/journal/ended.rs", "MAX_ENDED", Stricter),
     ("exec-sandbox/src/journal/ended.rs", "MAX_LENGTH", Stricter),
-    // A link that is not known is reported as a new one.
-    ("exec-sandbox/src/known_links.rs", "MAX_KNOWN", Stricter),
     ("exec-sandbox/src/limits.rs", "MAX_NAMES", Refuses),
     ("exec-sandbox/src/native/landlock_rules.rs", "MAX_BESIDE", Refuses),
     ("exec-sandbox/src/quarantine/bounds.rs", "MAX_GROUPS", Documented),
