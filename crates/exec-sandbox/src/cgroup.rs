@@ -93,8 +93,7 @@ const CONTROLLERS: &[Controller] = &[
 /// Microseconds that all processes together may run in each tenth of a second, which is the default period of both versions.
 /// Whole processors are bounded by the CPU affinity, which costs nothing.
 fn part(limits: &ResourceLimits) -> Option<u64> {
-    let most = limits.processors.bound().filter(|most| most.has_part())?;
-    Some(u64::from(most.thousandths()) * 100)
+    limits.processors.bound().filter(|most| most.has_part()).map(|most| u64::from(most.thousandths()) * 100)
 }
 
 /// A version of control groups.

@@ -106,7 +106,7 @@ pub use outcome::{Changed, DroppedGroup, EXIT_CODES, End, Outcome, Output, Resou
 pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]
 pub use probe::probe;
-pub use processors::{NotProcessors, Processors};
+pub use processors::Processors;
 pub use protect::name_table;
 pub use quarantined::{LeftBy, Quarantined};
 pub use refusal::{Refusal, SandboxRule, What};

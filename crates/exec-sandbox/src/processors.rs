@@ -4,8 +4,6 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use thiserror::Error;
-
 const WHOLE: u32 = 1000;
 
 /// As many processors as no machine has, so that every number that is accepted can be computed with.
@@ -20,11 +18,8 @@ const MIN: u32 = WHOLE / 100;
 #[cfg_attr(feature = "serde", serde(try_from = "f64", into = "Written"))]
 pub struct Processors(NonZeroU32);
 
-/// It is not a number of processors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("expected a number of CPUs such as 2 or 0.5, from 0.01 on, with at most three decimal places")]
-#[non_exhaustive]
-pub struct NotProcessors;
+const EXPECTED: &str =
+    "expected a number of CPUs such as 2 or 0.5, from 0.01 on, with at most three decimal places";
 
 impl Processors {
     /// The smallest number that needs no control group.
@@ -61,36 +56,29 @@ impl Processors {
 }
 
 impl FromStr for Processors {
-    type Err = NotProcessors;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, NotProcessors> {
+    fn from_str(text: &str) -> Result<Self, &'static str> {
         let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
         let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        if !is_number(whole) || !is_number(part) || part.len() > 3 {
-            return Err(NotProcessors);
-        }
-        let whole: u32 = whole.parse().map_err(|_| NotProcessors)?;
-        let part: u32 = format!("{part:0<3}").parse().map_err(|_| NotProcessors)?;
-        let thousandths = whole.checked_mul(WHOLE).and_then(|whole| whole.checked_add(part));
-        thousandths.and_then(Self::of_thousandths).ok_or(NotProcessors)
+        let is_plain = is_number(whole) && is_number(part) && part.len() <= 3;
+        let digits = is_plain.then(|| format!("{whole}{part:0<3}"));
+        digits.and_then(|digits| digits.parse().ok()).and_then(Self::of_thousandths).ok_or(EXPECTED)
     }
 }
 
 impl fmt::Display for Processors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, part) = (self.thousandths() / WHOLE, self.thousandths() % WHOLE);
-        if part == 0 {
-            return write!(f, "{whole}");
-        }
-        let digits = format!("{part:03}");
-        write!(f, "{whole}.{}", digits.trim_end_matches('0'))
+        let digits = format!("{whole}.{part:03}");
+        f.write_str(digits.trim_end_matches('0').trim_end_matches('.'))
     }
 }
 
 impl TryFrom<f64> for Processors {
-    type Error = NotProcessors;
+    type Error = &'static str;
 
-    fn try_from(count: f64) -> Result<Self, NotProcessors> {
+    fn try_from(count: f64) -> Result<Self, &'static str> {
         count.to_string().parse()
     }
 }
@@ -145,7 +133,7 @@ mod tests {
             "99999999999",
         ];
         for text in odd {
-            assert_eq!(read(text), Err(NotProcessors), "{text:?}");
+            assert_eq!(read(text), Err(EXPECTED), "{text:?}");
         }
     }
 

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, openat};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, fstat, openat, statat};
 
 use super::at::{Identity, Look, Tree};
 use super::record::{Rows, bytes_of, identity_of, identity_text, number_of, path_of, read, text_of};
@@ -98,11 +98,20 @@ pub(super) fn open_lock(folder: &OwnedFd) -> io::Result<File> {
     Ok(openat(folder, LOCK, flags, Mode::RUSR | Mode::WUSR)?.into())
 }
 
+/// Whether an open file is still the lock file of a directory.
+pub(super) fn is_lock_of(folder: &OwnedFd, lock: &File) -> bool {
+    let (there, own) = (statat(folder, LOCK, AtFlags::SYMLINK_NOFOLLOW), fstat(lock));
+    there.is_ok_and(|there| own.is_ok_and(|own| (there.st_dev, there.st_ino) == (own.st_dev, own.st_ino)))
+}
+
 /// Whether the lock of a directory is held.
 pub(super) fn is_locked(folder: &OwnedFd) -> bool {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(file) = openat(folder, LOCK, flags, Mode::empty()) else { return false };
-    flock(&file, FlockOperation::NonBlockingLockShared).is_err()
+    existing_lock(folder).is_some_and(|lock| flock(&lock, FlockOperation::NonBlockingLockShared).is_err())
+}
+
+/// Opens the lock file of a directory, if it has one.
+pub(super) fn existing_lock(folder: &OwnedFd) -> Option<OwnedFd> {
+    openat(folder, LOCK, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
 /// Returns the creation time that an identifier encodes.

@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use rustix::fs::{Dir, FlockOperation, Mode, fcntl_lock, flock, mkdirat, openat};
 
-use super::about::{About, is_locked, open_lock};
+use super::about::{About, existing_lock, is_lock_of, made, open_lock};
 use super::at::FOLDER;
 use super::error::ReviewError;
 use super::layer::ReviewLayer;
@@ -53,6 +53,9 @@ pub struct ReviewStore {
 /// Number of attempts to take a held lock, and the delay in between: half a second in total.
 const TRIES: usize = 50;
 const BETWEEN: Duration = Duration::from_millis(10);
+
+/// How long a directory without a lock may be one that is being created.
+const UNLOCKED: Duration = Duration::from_secs(10);
 
 /// A locked store. The lock of fcntl(2) is one of this process: a sandbox that another thread forks at this moment does not hold a
 /// copy, as it would of a lock of flock(2). Threads exclude each other by the second part, which is released last, because
@@ -165,17 +168,29 @@ impl ReviewStore {
 
     /// Creates the directory of a new layer, and locks it.
     pub(super) fn new_layer(&self) -> io::Result<(String, PathBuf, OwnedFd, File)> {
-        loop {
+        for _ in 0..TRIES {
             let id = id_of(moment());
-            match mkdirat(&self.folder, &id, Mode::RWXU) {
-                // Another command created a layer in the same nanosecond.
-                Err(rustix::io::Errno::EXIST) => continue,
-                made => made?,
+            if let Some((folder, lock)) = self.made_and_locked(&id)? {
+                return Ok((id.clone(), self.path.join(&id), folder, lock));
             }
-            let folder = openat(&self.folder, &id, FOLDER, Mode::empty())?;
+        }
+        Err(io::ErrorKind::ResourceBusy.into())
+    }
+
+    /// The same with this identifier; nothing if another command took it in the same nanosecond, or removed the layer: until it is
+    /// locked, it looks like one whose creator was killed.
+    fn made_and_locked(&self, id: &str) -> io::Result<Option<(OwnedFd, File)>> {
+        use io::ErrorKind::{AlreadyExists, NotFound, WouldBlock};
+        let make = || -> io::Result<_> {
+            mkdirat(&self.folder, id, Mode::RWXU)?;
+            let folder = openat(&self.folder, id, FOLDER, Mode::empty())?;
             let lock = open_lock(&folder)?;
             flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
-            return Ok((id.clone(), self.path.join(&id), folder, lock));
+            Ok((folder, lock))
+        };
+        match make() {
+            Err(error) if matches!(error.kind(), AlreadyExists | NotFound | WouldBlock) => Ok(None),
+            made => made.map(|(folder, lock)| is_lock_of(&folder, &lock).then_some((folder, lock))),
         }
     }
 
@@ -214,11 +229,18 @@ impl ReviewStore {
 
     /// Deletes layers without metadata, whose creator was killed.
     fn remove_leftovers(&self) {
+        let is_empty = |folder: &OwnedFd| About::load(folder).is_ok_and(|about| about.is_none());
         for id in self.names().unwrap_or_default() {
-            let is_left = openat(&self.folder, &id, FOLDER, Mode::empty()).is_ok_and(|folder| {
-                About::load(&folder).is_ok_and(|about| about.is_none()) && !is_locked(&folder)
-            });
-            if is_left {
+            let folder = openat(&self.folder, &id, FOLDER, Mode::empty()).ok().filter(is_empty);
+            let Some(folder) = folder else { continue };
+            // Held until it is removed, so that a creator that is about to lock it finds it gone. One that has not come so far makes
+            // its lock within milliseconds.
+            let lock = existing_lock(&folder);
+            let is_free = match &lock {
+                Some(lock) => flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok(),
+                None => made(&id).and_then(|made| made.elapsed().ok()).is_some_and(|age| age > UNLOCKED),
+            };
+            if is_free && is_empty(&folder) {
                 self.remove(&id).ok();
             }
         }
@@ -252,4 +274,36 @@ fn id_of(moment: u128) -> String {
         left /= 36;
     }
     String::from_utf8(digits).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    /// A new layer looks like one whose creator was killed until it is locked.
+    #[test]
+    fn layers_that_are_created_meanwhile_are_no_leftovers() {
+        let state = tempfile::tempdir().unwrap();
+        let (store, other) =
+            (ReviewStore::make(state.path()).unwrap(), ReviewStore::make(state.path()).unwrap());
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    other.remove_leftovers();
+                }
+            });
+            let made: Vec<io::Result<()>> = (0..2000)
+                .map(|_| {
+                    let (id, path, folder, lock) = store.new_layer()?;
+                    assert!(path.is_dir() && is_lock_of(&folder, &lock), "{id} is gone");
+                    store.remove(&id)
+                })
+                .collect();
+            is_done.store(true, Ordering::Relaxed);
+            assert!(made.iter().all(Result::is_ok), "{:?}", made.iter().find(|made| made.is_err()));
+        });
+    }
 }
