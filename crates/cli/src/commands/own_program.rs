@@ -27,7 +27,7 @@ const MORE: &str = "\
 Exit codes:
   0  the latest release is installed
   1  a package manager owns the program, or what installed it is unknown; nothing was changed
-  3  the installer failed, and its message says why; the program is as before
+  3  the installer failed, and its message has the reason; the program is as before
 
 A program that install.sh installed is replaced by the installer of its own archive, which checks the signature and the checksum
 of the new one. Packages of dpkg, rpm, Homebrew, Nix, npm, pip and cargo are left to them.";
